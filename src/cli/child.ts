@@ -13,7 +13,8 @@ import type { ServerOptions } from '../features.ts';
 import { asError, errorCode } from '../server/node-errors.ts';
 import type { LoadedFiles, RunningServer } from '../server/server.ts';
 import { Failure } from '../terminal/command.ts';
-import { type Flags, RUN_VALUES } from './flags.ts';
+import type { Flags } from './flags.ts';
+import { RUN_VALUES } from './run-flags.ts';
 import {
   load,
   type PassedSignal,

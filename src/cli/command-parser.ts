@@ -145,7 +145,8 @@ function declareFlags(parser: Argv, command: CommandName, completes: boolean): v
 function readTexts(name: FlagName, given: unknown): string[] {
   return [given].flat().map((text) => {
     if (typeof text === 'string' && text !== '') return text;
-    const { placeholder = 'true or false' } = flagShape(name);
+    const { placeholder = 'true or false', bare } = flagShape(name);
+    if (text === true && bare !== undefined) return bare;
     throw new UsageError(`--${spell(name)} needs a value (${placeholder})`);
   });
 }

@@ -29,16 +29,20 @@ const COMMANDS = {
     examples: [
       ['exec -- npm test', 'run a test suite against a server of its own'],
       ['exec --require-coverage 80% --fail-on rounded-id -- npm test', 'fail the build below 80%'],
+      ['exec --env SHOP_URL=url --env SHOP_KEY=key -- npm test', 'set the variables of a client'],
+      ['exec --against calls.txt -- npm test', 'fail if the client sends other calls than before'],
     ],
   },
   sweep: {
     takes: ['-- CMD…', 1, ANY_NUMBER],
     runs: true,
-    summary: 'Run a command under every other option of the assumptions it touches.',
+    summary:
+      'Run a command under every other option of the assumptions it touches, or under faults.',
     about: FINDS_SERVER,
     examples: [
       ['sweep -- npm test', 'find out what a test suite takes for granted'],
       ['sweep --allow cancel-again=404 -- npm test', 'accept a known failure'],
+      ['sweep --faults -- npm test', 'let each operation fail once, and see who notices'],
     ],
   },
   gate: {

@@ -1,21 +1,15 @@
-import { extname } from 'node:path';
-import { MOCK_VARIABLES } from '../client/mock-variables.ts';
 import { DEFAULT_URL } from '../core/contract/base-url.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { SHELLS } from '../core/raw-http.ts';
-import { FINDING_CODE_NAMES } from '../core/sandbox/report-shapes.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
-import { describe, isRowName, joinWords, rowNames, suggest } from '../core/words.ts';
+import { joinWords, rowNames } from '../core/words.ts';
 import { addedRows, type FeatureSettings, findFeatureCommand } from '../features.ts';
 import {
-  ALLOWED,
-  count,
   FILE,
   KEYS,
-  many,
   milliseconds,
   type OptionShape,
   OUTPUT,
@@ -28,16 +22,11 @@ import {
 } from '../server/option-kinds.ts';
 import { forChoosers, forServers, OPTION_GROUPS } from '../server/options.ts';
 import { COMMAND_NAMES, type CommandName, isOwnCommand } from './command-table.ts';
-import { REPORT_FORMATS } from './reports.ts';
-import { CALL_PARTS } from './transcript.ts';
+import { COMMAND_FLAGS, REPORT_FLAGS } from './run-flags.ts';
 
-const forExec = optionFor('exec');
 const forServeAndExec = optionFor('serve', 'exec');
-const forRunners = optionFor('exec', 'sweep');
-const forSweep = optionFor('sweep');
 const forCtl = optionFor('ctl');
 const forCallers = optionFor('ctl', 'gate');
-const forGates = optionFor('exec', 'gate');
 const forWaiting = optionFor('health', 'exec', 'sweep');
 const forAll = optionFor(...COMMAND_NAMES);
 
@@ -48,46 +37,6 @@ const HTTP_URL = one(
     (value) => /^https?:/i.test(value) && URL.canParse(value),
   ),
 );
-
-const REPORT_NAMES = joinWords(Object.keys(REPORT_FORMATS), 'or');
-
-const REPORT_FILES = {
-  ...many(
-    'FILE',
-    textThat(`a name that ends in ${REPORT_NAMES}`, (name) => extname(name) in REPORT_FORMATS),
-  ),
-  writes: true,
-} as const;
-
-/** A share in percent. Without the sign only whole numbers: 0.8 could mean 80%. */
-const SHARE = convert(
-  text(
-    'a percentage from 0% to 100%, or documented',
-    /^(?:documented|100%?|\d{1,2}%?|\d{1,2}\.\d+%)$/,
-    {},
-  ),
-  (value) => (value === 'documented' ? 100 : Number.parseFloat(value)),
-);
-
-const FAILING_KINDS = ['assumed', 'findings', ...FINDING_CODE_NAMES] as const;
-
-/** What a variable of the command can hold, and the variable of ours that always does. */
-export const RUN_VALUES = {
-  url: MOCK_VARIABLES.url,
-  key: MOCK_VARIABLES.key,
-  control: MOCK_VARIABLES.controlUrl,
-} as const;
-
-const OWN_VARIABLE = convert(text(), (given, at, report) => {
-  const [, name = '', value = ''] = /^([^=]+)=(.*)$/s.exec(given) ?? [];
-  if (isRowName(RUN_VALUES, value)) return { name, value };
-  const names = rowNames(RUN_VALUES);
-  const expected = joinWords(
-    names.map((known) => `NAME=${known}`),
-    'or',
-  );
-  return report({ at, expected, found: `${describe(given)}${suggest(value, names)}` });
-});
 
 /** An option of `rate-limit`, the assumption for which the flag is named. */
 const RATE = convert(text(), (option, at, report) =>
@@ -113,12 +62,7 @@ export const FLAG_GROUPS = {
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
     ),
   },
-  Command: {
-    env: forRunners(
-      many('NAME=WHAT', OWN_VARIABLE),
-      `Set this variable of the command to what the server has: ${joinWords(rowNames(RUN_VALUES), 'or')}.`,
-    ),
-  },
+  Command: COMMAND_FLAGS,
   Store: { ...OPTION_GROUPS.Store, ...addedRows('options', 'Store') },
   Simulation: OPTION_GROUPS.Simulation,
   Answers: {
@@ -185,38 +129,7 @@ export const FLAG_GROUPS = {
     output: optionFor('generate')(OUTPUT, 'Fixture to write; generate prints it by default.'),
     force: optionFor('generate')(SWITCH, 'Overwrite an existing file.'),
   },
-  Reports: {
-    coverage: optionFor(
-      'serve',
-      'exec',
-      'gate',
-    )(REPORT_FILES, `Write coverage at exit, as ${REPORT_NAMES} (JUnit).`),
-    har: forExec(OUTPUT, 'Write the exchanges as HAR 1.2, the newest 1,000 of each sandbox.'),
-    calls: forExec(OUTPUT, 'Write what the client sent as text, to compare runs.'),
-    callsAgainst: forExec(FILE, 'Exit with 3 if the client sent other calls than in this file.', {
-      spelling: 'against',
-    }),
-    callsParts: forExec(
-      words('PARTS', list(choice(CALL_PARTS), { min: 1 })),
-      `Which parts of calls count in --calls and --against: ${joinWords(CALL_PARTS, 'or')}. By default all, or those of the file.`,
-    ),
-    requireCoverage: forGates(
-      one('N%', SHARE),
-      'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
-    ),
-    failOn: forGates(
-      words('KINDS', list(choice(FAILING_KINDS))),
-      `Exit with 3 on these: ${joinWords(FAILING_KINDS, 'or')}; findings are any of the others.`,
-    ),
-    allowNoCalls: optionFor(
-      'exec',
-      'sweep',
-      'gate',
-    )(SWITCH, 'Pass even if no client makes a call.'),
-    jobs: forSweep(count(1, 1000), 'Run this many at a time; by default one for each processor.'),
-    all: forSweep(SWITCH, 'Also run the assumptions that the command did not touch.'),
-    allow: forSweep(ALLOWED, 'Expected failure, as ID=OPTION; does not affect the exit code.'),
-  },
+  Reports: REPORT_FLAGS,
   Other: {
     config: optionFor(
       'serve',

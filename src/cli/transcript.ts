@@ -120,16 +120,6 @@ export class Transcript {
     else calls.push(call);
   }
 
-  /** How often each method and path was called, whatever the ids. */
-  count(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    for (const { method, path } of [...this.#bySandbox.values()].flat()) {
-      const name = `${method} ${path.map((part) => (isIntegerText(part) ? '{id}' : part)).join('/')}`;
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-    }
-    return counts;
-  }
-
   write(): string {
     const blocks = Array.from(this.#bySandbox, ([name, calls]) => {
       const texts = this.#parts.has('order')
@@ -163,7 +153,7 @@ function writeCall(
 }
 
 /** The parts that a transcript has; undefined if it is none. */
-export function readParts(transcript: string): readonly CallPart[] | undefined {
+export function readCallParts(transcript: string): readonly CallPart[] | undefined {
   const [title = ''] = transcript.split('\n', 1);
   const words = title.slice(TITLE.length).split(', ');
   return title.startsWith(TITLE) ? CALL_PARTS.filter((part) => words.includes(part)) : undefined;

@@ -29,6 +29,19 @@ export interface RunEvidence {
   readonly findings: FindingsReport;
   /** The newest ones, in their order. */
   readonly exchanges?: readonly RanExchange[] | undefined;
+  readonly sweep?: SweepReport | undefined;
+}
+
+/** What became of the command under each option, or each fault. */
+export interface SweepReport {
+  readonly title: string;
+  readonly rows: readonly {
+    readonly what: string;
+    readonly change: string;
+    readonly verdict: string;
+    readonly isBad: boolean;
+    readonly detail: string;
+  }[];
 }
 
 export interface RanExchange {

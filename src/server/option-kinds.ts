@@ -51,6 +51,8 @@ export interface OptionShape<Value = unknown, InCode = Value, Command extends st
   readonly excludes?: readonly string[];
   /** What follows `--`, unless it is the name in kebab case. */
   readonly spelling?: string;
+  /** What it means without a value. */
+  readonly bare?: string;
   /** Its environment variable where a server does not take it. */
   readonly variable?: string;
 }
@@ -61,7 +63,7 @@ export function optionFor<Command extends string>(...commands: readonly Command[
     description: string,
     more: { readonly default?: string | number } & Pick<
       OptionShape,
-      'excludes' | 'spelling' | 'variable'
+      'excludes' | 'spelling' | 'variable' | 'bare'
     > = {},
   ): OptionShape<Value, InCode, Command> => {
     const byDefault = more.default === undefined ? '' : ` By default ${more.default}.`;
@@ -159,7 +161,7 @@ export const TOKEN = one(
   ),
 );
 
-const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, {}));
+export const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, {}));
 
 /** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
 export const ASSUMED = {
@@ -225,15 +227,7 @@ export const VARIABLES = scalar('an object of strings', {}, (value) => {
   return isObject(value) && Object.values(value).every(isRight) ? value : undefined;
 });
 
-/** Options as ID=OPTION, of which an ID can have several. */
-export const ALLOWED = words(
-  'ID=OPTION',
-  convert(ASSIGNMENTS, (texts, at, report) =>
-    texts.every((text) => readAssignments([text], at, report)) ? texts : undefined,
-  ),
-);
-
-function readAssignments(texts: readonly string[], at: ValuePath, report: ReportMisfit) {
+export function readAssignments(texts: readonly string[], at: ValuePath, report: ReportMisfit) {
   const options = texts.map((text) => /^([^=]*)=(.*)$/s.exec(text)?.slice(1) ?? []);
   return ASSUME.read(Object.fromEntries(options), [...at], report);
 }

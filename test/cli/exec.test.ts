@@ -272,11 +272,6 @@ describe.concurrent('the report', () => {
     expect(stderr).toMatch(
       /^petstore-mock: --against: the calls differ from .*calls.txt: 0 lines/m,
     );
-    const parts = await runInProcess([...against, '--calls-parts', 'query', '--', 'true']);
-    expect(parts).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/order,query,headers,body, as in/),
-    });
   });
 
   test('is appended to the summary of a step on GitHub, and nowhere else', async () => {

@@ -25,3 +25,22 @@ test.each<[client: string, least: number, code: number, failures: string[], find
   expect(finished.code).toBe(code);
   expect(runs.length).toBeGreaterThan(least);
 });
+
+function sweepFaults(client: string, ...flags: readonly string[]) {
+  const file = join(packageRoot, 'test/fixtures-clients', `${client}.mjs`);
+  return runCommand(['sweep', '--faults', ...flags, '--', process.execPath, file]);
+}
+
+test('a client that ignores a reset is found out', async () => {
+  const { code, stdout } = await sweepFaults('ignores-reset', 'reset');
+  expect(code).toBe(3);
+  expect(stdout).toMatch(
+    /^ {2}listPets +reset +unnoticed: the command passed, and called nothing/m,
+  );
+});
+
+test('a client that survives every fault passes', async () => {
+  const { code, stdout } = await sweepFaults('careful');
+  expect(stdout).toMatch(/\ntried 14 faults in 4 operations: 14 passed, 0 failed\n$/);
+  expect(code).toBe(0);
+});

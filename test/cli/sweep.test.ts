@@ -1,8 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Tail } from '../../src/cli/commands/sweep.ts';
 import { AssumptionTracker } from '../../src/cli/run-evidence.ts';
+import { Tail } from '../../src/cli/sweep-runs.ts';
 import {
   ASSUMPTION_IDS,
   assumptionShape,
@@ -115,6 +115,68 @@ test('a run that fails is repeated once, and is flaky if it then passes', async 
   expect(stdout).toMatch(/: 1 passed, 0 failed, 1 flaky\n$/);
 });
 
+describe('a sweep of faults', () => {
+  /** Calls two sandboxes in turn, and resets one. The exit code counts what failed. */
+  const CALLS = `
+    const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_CONTROL_URL: control } = process.env;
+    const headers = { Authorization: 'Bearer ' + process.env.PETSTORE_MOCK_KEY };
+    const ask = (name, key = headers) => fetch(url.replace('/v1', '/~' + name + '/v1/inventory'), { headers: key });
+    let failed = 0;
+    const count = (sent) => sent.then(({ status }) => { failed += status === 503; }, () => { failed += 1; });
+    (async () => {
+      await ask('a', {});
+      for (const name of ['a', 'b', 'a', 'b']) await count(ask(name));
+      await fetch(control.replace('/__mock', '/~a/__mock') + '/reset', { method: 'POST' });
+      await count(ask('a'));
+      process.exitCode = 10 * failed;
+    })();
+  `;
+
+  test('lets one call fail in each run, the first that succeeded before', async () => {
+    const flags = ['--faults', '503,reset', '--json', '--allow', 'listInventory=reset'];
+    const { code, stdout } = await sweep(flags, CALLS);
+    expect(JSON.parse(stdout).runs).toMatchObject([
+      { operation: 'listInventory', fault: '503', verdict: 'failed', ending: { exitCode: 10 } },
+      { operation: 'listInventory', fault: 'reset', verdict: 'allowed', ending: { exitCode: 10 } },
+    ]);
+    expect(code).toBe(3);
+  });
+
+  test('says which fault nobody noticed, which never came, and what --max-runs leaves out', async () => {
+    const [marker, page, summary] = ['ran-once', 'faults.html', 'faults.md'].map((it) =>
+      join(folder, it),
+    );
+    const script = `
+      require('node:fs').existsSync('${marker}') && process.argv[1] === 'once'
+        || fetch(process.env.BASE + '/inventory').catch(() => {});
+      require('node:fs').writeFileSync('${marker}', '');`;
+    const run = (argument: string, ...flags: readonly string[]) =>
+      runInProcess(
+        ['sweep', '--env', 'BASE=url', ...flags, '--', process.execPath, '-e', script, argument],
+        { GITHUB_STEP_SUMMARY: `${summary}` },
+      );
+    const unnoticed = await run('always', '--max-runs', '1', '--coverage', `${page}`, '--faults');
+    expect(unnoticed).toMatchObject({ code: 3, stderr: '' });
+    expect(unnoticed.stdout).toMatch(
+      /^ {2}listInventory +503 +unnoticed: the command passed, and/m,
+    );
+    expect(unnoticed.stdout).toMatch(/Not run because --max-runs .*\n {2}listInventory=reset, /);
+    expect(unnoticed.stdout).toMatch(
+      /tried 1 fault in 1 operation: 0 passed, 0 failed, 1 unnoticed, 2 not run\n$/,
+    );
+    expect(readFileSync(`${page}`, 'utf8')).toContain('"verdict":"unnoticed"');
+    expect(readFileSync(`${summary}`, 'utf8')).toContain(
+      '| listInventory | 503 | unnoticed | the command',
+    );
+    rmSync(`${marker}`);
+    const { code, stdout } = await run('once', '--faults', 'hang');
+    expect(stdout).toMatch(
+      /^ {2}listInventory +hang +not-injected: the call that was to fail did not/m,
+    );
+    expect(code).toBe(3);
+  });
+});
+
 describe.concurrent('the sweep stops', () => {
   test('if the command makes no call', async () => {
     const { code, stdout, stderr } = await sweepShell([], ':');
@@ -133,6 +195,8 @@ describe.concurrent('the sweep stops', () => {
   test.each([
     [['--allow', 'conflict-body=emty'], 'did you mean empty?'],
     [['--scenario', 'no-such'], 'no-such'],
+    [['--faults', '503,resett'], 'did you mean reset?'],
+    [['--allow', 'listPets=resett'], 'listPets'],
   ])('with %j', async (asked, message) => {
     const ran = join(folder, 'ran');
     const finished = await runInProcess(['sweep', ...asked, '--', 'touch', ran]);

@@ -4,7 +4,7 @@ import {
   CALL_PARTS,
   type CallPart,
   compareTranscripts,
-  readParts,
+  readCallParts,
   Transcript,
 } from '../../src/cli/transcript.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
@@ -96,11 +96,11 @@ test.each<[CallPart[], string]>([
   call(transcript, 'default', { target: '/v1/pets?limit=1', body: '1' });
   const text = transcript.write();
   expect(text).toBe(`petstore-mock calls: ${parts.join(', ')}\nsandbox default\n${expected}`);
-  expect(readParts(text)).toEqual(parts);
+  expect(readCallParts(text)).toEqual(parts);
 });
 
 test('a text that is no transcript has no parts', () => {
-  expect([readParts('{}'), readParts('petstore-mock calls: \n')]).toEqual([undefined, []]);
+  expect([readCallParts('{}'), readCallParts('petstore-mock calls: \n')]).toEqual([undefined, []]);
 });
 
 const BEFORE = `petstore-mock calls: ${CALL_PARTS.join(', ')}

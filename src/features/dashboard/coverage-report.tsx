@@ -1,9 +1,11 @@
 import { render } from 'preact';
 import { parseJson } from '../../core/json.ts';
+import type { SweepReport } from '../../server/feature.ts';
 import './dashboard.css';
 import { type CoverageLinks, type CoverageProps, CoverageTable } from './parts/coverage.tsx';
 import { Sides } from './parts/message.tsx';
 import { Fold } from './parts/panel.tsx';
+import { column, Table } from './parts/table.tsx';
 import { plural, shorten, visible } from './parts/texts.tsx';
 import type { ListedExchange } from './state/session.ts';
 import { StatusBadge } from './views/exchange-rows.tsx';
@@ -18,6 +20,7 @@ const LINKS: CoverageLinks = {
 };
 
 interface Evidence extends Omit<CoverageProps, 'links'> {
+  readonly sweep?: SweepReport;
   readonly exchanges: {
     readonly leftOut: number;
     readonly shown: readonly { readonly sandbox: string; readonly exchange: ListedExchange }[];
@@ -28,6 +31,16 @@ interface Evidence extends Omit<CoverageProps, 'links'> {
 const evidence: Evidence = Object(
   parseJson(document.getElementById('evidence')?.textContent ?? ''),
 );
+
+const SWEEP_COLUMNS = [
+  column<SweepReport['rows'][number]>('What', ({ what }) => <code>{what}</code>),
+  column<SweepReport['rows'][number]>('Change', ({ change }) => <code>{change}</code>),
+  column<SweepReport['rows'][number]>('Verdict', ({ verdict, isBad, detail }) => (
+    <>
+      <b class={`status ${isBad ? 'failed' : 'done'}`}>{verdict}</b> {visible(detail)}
+    </>
+  )),
+];
 
 function ExchangeList({ of: { leftOut, shown } }: { readonly of: Evidence['exchanges'] }) {
   const sandboxes = [...new Set(shown.map(({ sandbox }) => sandbox))];
@@ -67,6 +80,17 @@ render(
   <main id="main">
     <h1>What the client was shown</h1>
     <CoverageTable {...evidence} links={LINKS} />
+    {evidence.sweep && (
+      <section aria-label={evidence.sweep.title}>
+        <h2>{evidence.sweep.title}</h2>
+        <Table
+          caption="What became of the command"
+          columns={SWEEP_COLUMNS}
+          rows={evidence.sweep.rows}
+          keyOf={({ what, change }) => `${what} ${change}`}
+        />
+      </section>
+    )}
     {evidence.exchanges.shown.length > 0 && <ExchangeList of={evidence.exchanges} />}
   </main>,
   document.body,

@@ -33,13 +33,14 @@ function dropBodies({ request, reply, ...rest }: Exchange): Exchange {
 }
 
 /** The coverage view of the page in one file, with its data. It loads nothing and sends nothing. */
-export function writeReport({ coverage, findings, exchanges = [] }: RunEvidence): string {
+export function writeReport({ coverage, findings, sweep, exchanges = [] }: RunEvidence): string {
   const script = readFileSync(join(PAGE_FOLDER, 'report.js'), 'utf8');
   const withCurl = (reply: ReplyCoverage) => ({ ...reply, curl: howToGet(reply) });
   const { documented, assumed } = coverage;
   const evidence = {
     coverage: { ...coverage, documented: documented.map(withCurl), assumed: assumed.map(withCurl) },
     findings,
+    sweep,
   };
   // What clients sent is data: no browser runs it, and it cannot end the element.
   const parts = `${JSON.stringify(evidence).slice(0, -1)},"exchanges":${writeExchanges(exchanges)}}`;

@@ -15,8 +15,10 @@ const LONG = 'x'.repeat(400);
 const folder = temporaryFolder();
 let server: RunningServer;
 const exchanges: RanExchange[] = [];
+const fault = { what: 'listPets', change: 'reset', verdict: 'unnoticed', isBad: true, detail: 'x' };
+const sweep = { title: 'Faults', rows: [fault] };
 const renderPage = () =>
-  writeReport({ coverage: server.coverage(), findings: server.findings(), exchanges });
+  writeReport({ coverage: server.coverage(), findings: server.findings(), exchanges, sweep });
 
 beforeAll(async () => {
   server = await startServer({ port: 0 });
@@ -55,6 +57,7 @@ describeInChromium('in Chromium', (browser) => {
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Close' }).click();
     await page.getByText('Choose a reply in the table').waitFor();
+    await page.getByRole('region', { name: 'Faults' }).getByText('unnoticed x').waitFor();
     await page.getByText('2. GET /v1/pets/1 → 200').click();
     await page.getByRole('region', { name: 'Body of reply 2' }).getByText('"Rex"').waitFor();
     expect(await axeViolations(page)).toEqual([]);

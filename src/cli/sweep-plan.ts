@@ -1,0 +1,82 @@
+import {
+  ASSUMPTION_IDS,
+  type AssumptionId,
+  type Choices,
+  chooseOptions,
+  optionNames,
+} from '../core/contract/assumption-table.ts';
+import { OPERATION_IDS, operationShape } from '../core/contract/operations.ts';
+import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
+import { rowNames } from '../core/words.ts';
+
+/** What a run has that the baseline has not. */
+export interface Variant {
+  /** Such as the assumption and its option, as JSON has them. */
+  readonly named: Readonly<Record<string, string>>;
+  readonly assume?: Partial<Choices>;
+  /** The call of the operation that fails, from 1, and how. */
+  readonly fault?: { readonly call: number; readonly rule: RuleDefinition };
+}
+
+/** What `sweep --faults` does to a call. */
+const FAULTS_OF_CALLS = {
+  '503': { reply: { status: 503 } },
+  reset: { fault: 'reset' },
+  hang: { fault: 'hang' },
+  'lost-reply': { fault: 'reset', apply: true },
+} as const satisfies Record<string, Omit<RuleDefinition, 'on'>>;
+
+export const SWEEP_FAULTS = rowNames(FAULTS_OF_CALLS);
+
+export const FAULTS_BY_PLACE: ReadonlySet<string> = new Set(
+  SWEEP_FAULTS.flatMap((fault) => OPERATION_IDS.map((operation) => `${operation}=${fault}`)),
+);
+
+/** How often a run called each operation, and with which call it succeeded first. */
+export interface CallCounts {
+  readonly counts: ReadonlyMap<string, number>;
+  readonly succeeded: ReadonlyMap<string, number>;
+}
+
+/** Each fault in each operation, one place a run. The reply of a read is lost by a reset, too. */
+export function planFaults(
+  faults: readonly (keyof typeof FAULTS_OF_CALLS)[],
+  { counts, succeeded }: CallCounts,
+): Variant[] {
+  const called = OPERATION_IDS.filter((id) => counts.has(id));
+  return faults.flatMap((fault) =>
+    called
+      .filter((id) => fault !== 'lost-reply' || operationShape(id).method !== 'GET')
+      .map((operation) => ({
+        named: { operation, fault },
+        fault: {
+          call: succeeded.get(operation) ?? 1,
+          rule: { on: operation, ...FAULTS_OF_CALLS[fault] },
+        },
+      })),
+  );
+}
+
+/** Every other option of the assumptions that matter. */
+export function planOptions(
+  assume: Partial<Choices> | undefined,
+  byScenarios: Partial<Choices>,
+  assumptions: readonly AssumptionId[],
+) {
+  const chosen = chooseOptions({ ...assume, ...byScenarios });
+  const free = ASSUMPTION_IDS.filter((id) => !(id in byScenarios));
+  const touched = free.filter((id) => assumptions.includes(id));
+  const variants = touched.flatMap((assumption): Variant[] =>
+    optionNames(assumption)
+      .filter((option) => option !== chosen[assumption])
+      .map((option) => ({
+        named: { assumption, option },
+        assume: { ...assume, [assumption]: option },
+      })),
+  );
+  return {
+    variants,
+    untouched: free.filter((id) => !touched.includes(id)),
+    decidedByScenario: ASSUMPTION_IDS.filter((id) => id in byScenarios),
+  };
+}

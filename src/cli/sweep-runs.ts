@@ -1,0 +1,202 @@
+import { availableParallelism } from 'node:os';
+import { stripVTControlCharacters } from 'node:util';
+import type { Exchange } from '../core/sandbox/exchange.ts';
+import { readScenario } from '../core/scenario/scenario-shape.ts';
+import { basisReasons } from '../core/service/reply.ts';
+import type { RunEvidence } from '../server/feature.ts';
+import type { RunningServer } from '../server/server.ts';
+import { stripControls } from '../terminal/terminal.ts';
+import type { FinishedRun, Runner, RunSettings } from './child.ts';
+import { type FindingSummary, summarizeFindings } from './run-evidence.ts';
+import type { CallCounts, Variant } from './sweep-plan.ts';
+
+/**
+ * `allowed`: an expected failure. `flaky`: failed, and passed when it ran again, alone. `unnoticed`: the
+ * command passed as if there had been no fault. `not-injected`: the call that was to fail did not come.
+ */
+export type Verdict = 'passed' | 'failed' | 'allowed' | 'flaky' | 'unnoticed' | 'not-injected';
+
+export interface VariantRun
+  extends Pick<Variant, 'named'>,
+    Pick<FinishedRun, 'ending' | 'seconds'> {
+  readonly verdict: Verdict;
+  readonly lastLines: readonly string[];
+  /** The kinds of findings that the baseline did not have. */
+  readonly findings: readonly FindingSummary[];
+}
+
+export interface SweepRun extends Omit<FinishedRun, 'server'> {
+  readonly report: RunEvidence;
+  readonly output: Tail;
+  readonly findings: readonly FindingSummary[];
+  readonly calls: CallCounts;
+  readonly wasHit: boolean;
+}
+
+export function createRun(
+  runner: Runner,
+  limit: number | undefined,
+  notify: (message: string) => void,
+) {
+  const printed = new Set<string>();
+  const onNotice = (message: string) => {
+    if (!printed.has(message)) notify(message);
+    printed.add(message);
+  };
+  return async (
+    settings: RunSettings,
+    timeout?: number,
+    fault?: Variant['fault'],
+  ): Promise<SweepRun | undefined> => {
+    const output = new Tail();
+    const calls = new CallCounter();
+    let injection: Injection | undefined;
+    const onOutput = (text: string) => output.add(text);
+    const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
+    const finished = await runner.run({ ...settings, onNotice }, child, (server) => {
+      injection = fault && new Injection(server, fault);
+      server.sandboxes.events.add(({ kind, exchange }) => {
+        if (kind !== 'exchange') return;
+        calls.add(exchange);
+        injection?.see(exchange);
+      });
+    });
+    if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
+    const { server, ...rest } = finished;
+    const report = { coverage: server.coverage(), findings: server.findings() };
+    const findings = summarizeFindings(report.findings);
+    return { ...rest, report, output, findings, calls, wasHit: injection?.isHit ?? true };
+  };
+}
+
+class CallCounter implements CallCounts {
+  readonly counts = new Map<string, number>();
+  readonly succeeded = new Map<string, number>();
+
+  add({ operation, status = 0 }: Exchange): void {
+    if (operation === undefined) return;
+    const count = (this.counts.get(operation) ?? 0) + 1;
+    this.counts.set(operation, count);
+    const isSuccess = status >= 200 && status < 300;
+    if (isSuccess && !this.succeeded.has(operation)) this.succeeded.set(operation, count);
+  }
+}
+
+/** No file has this name. */
+const SCENARIO = 'sweep --faults';
+
+/** Lets one call of a run fail, in whatever sandbox it is: only the count is the same in every run. */
+class Injection {
+  readonly #server: RunningServer;
+  readonly #fault: NonNullable<Variant['fault']>;
+  #seen = 0;
+  isHit = false;
+
+  constructor(server: RunningServer, fault: NonNullable<Variant['fault']>) {
+    this.#server = server;
+    this.#fault = fault;
+    if (fault.call === 1) this.#arm();
+  }
+
+  #arm(): void {
+    const reading = readScenario({ rules: [this.#fault.rule] }, SCENARIO);
+    if (reading.ok) this.#server.sandboxes.replaceScenario(SCENARIO, reading.value);
+  }
+
+  see({ operation, basis }: Exchange): void {
+    const { call, rule } = this.#fault;
+    if (operation !== rule.on || this.isHit) return;
+    this.#seen += 1;
+    this.isHit = basisReasons(basis).includes(`${SCENARIO}#1`);
+    // Before anything else is answered, so that no other call meets it.
+    if (this.isHit) this.#server.sandboxes.replaceScenario(SCENARIO, undefined);
+    else if (this.#seen === call - 1) this.#arm();
+  }
+}
+
+/** Runs each variant, several at a time. The result of a run that a signal stopped is undefined. */
+export async function runAll(
+  variants: readonly Variant[],
+  jobs = availableParallelism(),
+  run: (variant: Variant) => Promise<VariantRun | undefined>,
+  progress: (text: string) => void,
+): Promise<(VariantRun | undefined)[]> {
+  const results: (VariantRun | undefined)[] = [];
+  const entries = variants.entries();
+  let done = 0;
+  const worker = async (): Promise<void> => {
+    // All workers share one iterator: each takes the next variant.
+    for (const [index, variant] of entries) {
+      progress(`${done} of ${variants.length} runs, now ${formatVariant(variant)}`);
+      results[index] = await run(variant);
+      done += 1;
+    }
+  };
+  const workers = Math.min(jobs, variants.length);
+  await Promise.all(Array.from({ length: workers }, worker));
+  // A command can fail by chance, or because others run beside it.
+  for (const [index, variant] of variants.entries()) {
+    const result = results[index];
+    if (result?.verdict !== 'failed' && result?.verdict !== 'not-injected') continue;
+    progress(`again, alone: ${formatVariant(variant)}`);
+    const alone = await run(variant);
+    if (alone?.verdict === 'passed') results[index] = { ...result, verdict: 'flaky' };
+  }
+  progress('');
+  return results;
+}
+
+export function formatVariant({ named }: Pick<Variant, 'named'>): string {
+  return Object.values(named).join('=');
+}
+
+/** A finding that depends on the speed of calls, which differs between runs. */
+const BY_SPEED = 'pointless-retry';
+
+const LAST_LINES = 20;
+
+export function judgeRun(
+  { named, fault }: Variant,
+  run: SweepRun,
+  baseline: SweepRun,
+  allowed: readonly string[] = [],
+): VariantRun {
+  const { ending, seconds, output, findings: found } = run;
+  const known = [BY_SPEED, ...baseline.findings.map(({ code }) => code)];
+  const findings = found.filter(({ code }) => !known.includes(code));
+  const isPassed = ending.exitCode === 0;
+  const judge = (): Verdict => {
+    if (!run.wasHit) return 'not-injected';
+    if (!isPassed) return 'failed';
+    if (fault === undefined) return 'passed';
+    if (findings.length > 0) return 'failed';
+    // Whoever noticed has called again, or looked what became of the call.
+    const more = [...run.calls.counts].some(
+      ([operation, count]) => count > (baseline.calls.counts.get(operation) ?? 0),
+    );
+    return more ? 'passed' : 'unnoticed';
+  };
+  const verdict = judge();
+  const isAllowed = verdict !== 'passed' && allowed.includes(formatVariant({ named }));
+  const lastLines = isPassed ? [] : output.lines(LAST_LINES);
+  return { named, verdict: isAllowed ? 'allowed' : verdict, ending, seconds, lastLines, findings };
+}
+
+/** Characters of a command's output: the last lines say why it failed. */
+const MAX_OUTPUT = 64 * 1024;
+
+export class Tail {
+  #text = '';
+
+  add(text: string): void {
+    this.#text += text;
+    if (this.#text.length > 2 * MAX_OUTPUT) this.#text = this.#text.slice(-MAX_OUTPUT);
+  }
+
+  /** The last lines that are not blank, without colours and other terminal controls. */
+  lines(max: number): string[] {
+    const lines = stripVTControlCharacters(this.#text.slice(-MAX_OUTPUT)).split(/\r?\n|\r/);
+    const shown = lines.map((line) => stripControls(line).trimEnd());
+    return shown.filter((line) => line !== '').slice(-max);
+  }
+}
