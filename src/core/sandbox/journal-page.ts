@@ -23,6 +23,8 @@ export interface JournalQuery {
   readonly filter?: ExchangeFilter | undefined;
   /** Of the latest. */
   readonly limit?: number | undefined;
+  /** Whether nobody needs the bodies of the exchanges. */
+  readonly heads?: boolean | undefined;
 }
 
 export interface JournalPage {

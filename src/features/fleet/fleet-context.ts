@@ -1,31 +1,52 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { writeJson } from '../../core/json.ts';
-import type { Platform } from '../../core/platform.ts';
-import type { MemoryBudget } from '../../core/sandbox/memory-budget.ts';
+import { DEFAULTS } from '../../core/limits.ts';
+import { MAX_REMEMBERED_BYTES } from '../../core/sandbox/memory-budget.ts';
 import type { Responder } from '../../core/sandbox/responder.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { Start } from '../../core/scenario/sandbox-start.ts';
 import { storeText } from '../../core/store/store-text.ts';
+import type { KeeperContext } from '../../server/feature.ts';
 import { packageVersion } from '../../server/files.ts';
+import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import type { BaseOptions } from '../../server/options.ts';
-import type { RedisConnection } from './redis-connection.ts';
-import type { fleetKeys, SandboxKeys, Script } from './scripts.ts';
+import { type FleetOptions, parseRedisAddress, REDIS_ADDRESS_FORM } from './options.ts';
+import { RedisConnection } from './redis-connection.ts';
+import { updateScript } from './scripts.ts';
 
-export interface FleetContext {
-  readonly redis: RedisConnection;
-  /** By which this server knows its own messages and updates. */
-  readonly server: string;
-  readonly ttl: number;
-  readonly capacity: number;
-  readonly maxHold: number;
-  readonly maxSandboxes: number;
-  readonly platform: Platform;
-  /** Of cached exchanges. */
-  readonly memory: MemoryBudget;
-  readonly fleetKeys: ReturnType<typeof fleetKeys>;
-  readonly sandboxKeys: (name: string) => SandboxKeys;
-  readonly updateScript: Script;
-  readonly counts: { calls: number; conflicts: number };
+const DAY_MS = 86_400_000;
+
+export type FleetContext = ReturnType<typeof createContext>;
+
+/** @throws StorageError */
+export function createContext(
+  url: string,
+  options: BaseOptions & FleetOptions,
+  { start, upstream }: KeeperContext,
+) {
+  const address = parseRedisAddress(url);
+  if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
+  const {
+    fleetTtl: ttl = DAY_MS,
+    journal: capacity = DEFAULTS.journal,
+    maxHold = DEFAULTS.maxHold,
+    maxSandboxes = DEFAULTS.maxSandboxes,
+  } = options;
+  const prefix = fleetPrefix(`${address.name}:${address.database}`, start, options, upstream);
+  return {
+    redis: new RedisConnection(address, options.onNotice),
+    /** Of its keys. */
+    prefix,
+    /** By which this server knows its own messages and updates. */
+    server: crypto.randomUUID(),
+    ttl,
+    maxHold,
+    maxSandboxes,
+    platform: NODE_PLATFORM,
+    updateScript: updateScript(prefix, ttl, capacity, MAX_REMEMBERED_BYTES),
+    counts: { calls: 0, conflicts: 0 },
+  };
 }
 
 /**
@@ -34,7 +55,7 @@ export interface FleetContext {
  *
  * @param name of the fleet and its database: pub/sub knows no databases
  */
-export function fleetPrefix(
+function fleetPrefix(
   name: string,
   start: Start,
   options: BaseOptions,

@@ -1,4 +1,4 @@
-import { Totals, type TotalsState } from '../../core/sandbox/coverage.ts';
+import { Totals } from '../../core/sandbox/coverage.ts';
 import {
   type Exchange,
   findHoldFindings,
@@ -17,68 +17,64 @@ import {
 import type { JournalReader } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
-import { ExchangeCache, readExchange, writeExchange } from './exchange-cache.ts';
+import { readExchange, writeExchange } from './exchange-text.ts';
 import type { FleetContext } from './fleet-context.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
 import { ADD_UP, CLAIM, END_HOLD, READ, type SandboxKeys } from './scripts.ts';
 
-/** Exchanges that one reply of Redis has: a slow connection must not be silent for long. */
-const PAGE = 100;
+/** Exchanges that one reply of Redis has, whole or their heads: a slow connection must not be silent for long. */
+const PAGE = { all: 100, heads: 500 };
 
 /** How long after `--max-hold` a hold disappears whose server has died. */
 const DEAD_HOLD_MS = 60_000;
 
 /** Totals that wait to be added up. */
-export const MAX_ADDED = 64;
+const MAX_ADDED = 64;
 
 /** The journal of a sandbox in Redis. */
 export class FleetJournal implements JournalReader {
   readonly #keys: readonly string[];
   readonly #totals: string;
   readonly #held: string;
-  readonly #channelName: string;
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;
-  readonly #cache: ExchangeCache;
+  readonly #channel: Channel;
   /** Tells the sandbox from others of its name, before and after it. */
   #born: string | undefined;
   /** Replies that this server holds back. */
   readonly #holding = new Set<number>();
-  #channel: Channel | undefined;
   /** Resolves once other servers' messages arrive. */
-  #followed: Promise<void> = Promise.resolve();
+  #followed: Promise<void> | undefined;
   /** The latest exchange that was told of; undefined before the first look. */
   #latest: number | undefined;
   #looking: Promise<void> | undefined;
   #isRung = false;
-  /** Few journals are read: to keep all of them in memory would cost each call. */
-  #isRead = false;
 
   constructor(sandbox: Sandbox, keys: SandboxKeys, context: FleetContext) {
     this.#sandbox = sandbox;
     this.#context = context;
-    this.#cache = new ExchangeCache(context.memory, context.capacity);
     this.#keys = Object.values(keys);
     this.#totals = keys.totals;
     this.#held = keys.held;
-    this.#channelName = keys.state;
+    this.#channel = {
+      name: keys.state,
+      onMessage: (message) => void this.#hear(String(message)),
+      onReady: () => void this.look(),
+    };
   }
 
   get isHolding(): boolean {
     return this.#holding.size > 0;
   }
 
-  /** What this server has written. */
-  keep(exchange: Exchange, text: string): void {
-    if (isWaiting(exchange)) this.#holding.add(exchange.number);
-    if (this.#isRead) this.#cache.add(exchange, text.length);
+  hold(number: number): void {
+    this.#holding.add(number);
   }
 
   know(born: string | undefined): void {
     if (born === this.#born) return;
     const isReplaced = this.#born !== undefined;
     this.#born = born;
-    this.#cache.clear();
     this.#holding.clear();
     if (!isReplaced) return;
     this.#latest = 0;
@@ -91,37 +87,28 @@ export class FleetJournal implements JournalReader {
   }
 
   async select(query: JournalQuery): Promise<JournalPage> {
-    const { filter = {}, limit = Number.POSITIVE_INFINITY } = query;
-    this.#isRead = true;
+    const { filter = {}, limit = Number.POSITIVE_INFINITY, heads = false } = query;
     const size = await this.size();
     const isFiltered = Object.values(filter).some((wanted) => wanted !== undefined);
     const first = size.number - size.size + 1;
-    const oldest = Math.max(
-      first,
-      (filter.after ?? 0) + 1,
-      isFiltered ? 0 : size.number - limit + 1,
-    );
+    const newest = Math.min(size.number, filter.before ?? size.number);
+    const oldest = Math.max(first, (filter.after ?? 0) + 1, isFiltered ? 0 : newest - limit + 1);
+    const isInBody = filter.text !== undefined || filter.search !== undefined;
+    const part = (isFiltered || heads) && !isInBody ? 'heads' : 'all';
     const exchanges: Exchange[] = [];
-    for (let to = Math.min(size.number, filter.before ?? size.number); to >= oldest; to -= PAGE) {
-      exchanges.push(...(await this.#list(Math.max(oldest, to - PAGE + 1), to)));
+    for (let to = newest; to >= oldest; to -= PAGE[part]) {
+      const page = await this.#read(Math.max(oldest, to - PAGE[part] + 1), to, part);
+      exchanges.push(...[...page.exchanges.values()].reverse());
     }
     if (!isFiltered) {
       const { number, dropped, size: total } = size;
       return { number, dropped, total, exchanges, isComplete: dropped === 0 };
     }
     const held = includesHeld(query) ? await this.held() : [];
-    return selectExchanges(size, exchanges, held, query);
-  }
-
-  /** The newest first. */
-  async #list(from: number, to: number): Promise<readonly Exchange[]> {
-    const numbers = Array.from({ length: to - from + 1 }, (_, index) => to - index);
-    const cached = new Map(numbers.map((number) => [number, this.#cache.get(number)]));
-    const unknown = numbers.filter((number) => cached.get(number) === undefined);
-    const [newest] = unknown;
-    if (newest === undefined) return [...cached.values()].filter((it) => it !== undefined);
-    const { exchanges } = await this.#read(unknown.at(-1) ?? newest, newest);
-    return numbers.flatMap((number) => exchanges.get(number) ?? cached.get(number) ?? []);
+    const page = selectExchanges(size, exchanges, held, query);
+    if (heads || isInBody) return page;
+    const whole = page.exchanges.map(async (it) => (await this.find(it.number)) ?? it);
+    return { ...page, exchanges: await Promise.all(whole) };
   }
 
   async find(number: number): Promise<Exchange | undefined> {
@@ -131,11 +118,6 @@ export class FleetJournal implements JournalReader {
 
   async totals(): Promise<Totals> {
     return readTotals(await this.#context.redis.list(this.#totals));
-  }
-
-  /** Adds up what many exchanges added. */
-  addUp(): void {
-    void addUp(this.#context.redis, this.#totals).catch(() => {});
   }
 
   async held(): Promise<readonly HeldExchange[]> {
@@ -150,7 +132,7 @@ export class FleetJournal implements JournalReader {
   async claim(due: readonly HeldExchange[], count: number, why: HoldEnd) {
     const { redis, ttl } = this.#context;
     const numbers = due.map(({ number }) => `${number}`);
-    const args = [this.#born ?? '', why, `${count}`, this.#channelName, `${ttl}`, ...numbers];
+    const args = [this.#born ?? '', why, `${count}`, `${ttl}`, ...numbers];
     const reply = await redis.eval(CLAIM, this.#keys, args, { once: true });
     const [claimed, held] = Array.isArray(reply) ? reply : [[], 0];
     return { claimed: new Set(Array.from<string, number>(claimed, Number)), held: Number(held) };
@@ -159,15 +141,13 @@ export class FleetJournal implements JournalReader {
   /** What Redis does not take now, its age tells later. */
   async endHold(exchange: HeldExchange): Promise<void> {
     const { redis, server } = this.#context;
-    const { number, hold } = exchange;
+    const { number } = exchange;
+    const { name } = this.#sandbox;
     if (!this.#holding.delete(number)) return;
-    const found = new Totals();
-    found.add({ ...exchange, shows: [], findings: findHoldFindings(exchange) }, this.#sandbox.name);
-    const text = writeExchange(exchange);
-    const args = [this.#born ?? '', `${number}`, text, this.#channelName, server, hold.ended ?? ''];
-    if (found.findings.length > 0) args.push(JSON.stringify(found));
+    const found = { ...exchange, shows: [], findings: findHoldFindings(exchange) };
+    const texts = [writeExchange(exchange), server, name, writeTotals([found], name, number)];
     try {
-      await redis.eval(END_HOLD, this.#keys, args);
+      await redis.eval(END_HOLD, this.#keys, [this.#born ?? '', `${number}`, ...texts]);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
     }
@@ -175,39 +155,28 @@ export class FleetJournal implements JournalReader {
 
   /** Hears other servers from then on. */
   follow(): Promise<void> {
-    if (this.#channel === undefined) {
+    if (this.#followed === undefined) {
       this.#latest = undefined;
-      this.#channel = {
-        name: this.#channelName,
-        onMessage: (message) => void this.#hear(String(message)),
-        onReady: () => void this.look(),
-      };
       this.#followed = this.#context.redis.follow(this.#channel);
     }
     return this.#followed;
   }
 
   unfollow(): void {
-    if (this.#channel !== undefined) this.#context.redis.unfollow(this.#channel);
-    this.#channel = undefined;
+    if (this.#followed !== undefined) this.#context.redis.unfollow(this.#channel);
+    this.#followed = undefined;
   }
 
   /** A message only says that there is something to look for. */
   async #hear(message: string): Promise<void> {
-    const [kind, server, number, why] = message.split(' ');
+    const [kind, server, number] = message.split(' ');
     if (kind === 'deleted') this.know(undefined);
-    else if (kind === 'claim') await this.look();
     else if (server === this.#context.server) return;
-    else if (kind === 'exchange') await this.look();
     else if (kind === 'edit') this.#sandbox.emit({ kind });
+    else if (kind !== 'hold') await this.look();
     else {
       const exchange = await this.find(Number(number)).catch(() => undefined);
-      const ended = HOLD_ENDS.find((end) => end === why);
-      if (exchange?.hold === undefined || ended === undefined) return;
-      this.#sandbox.emit({
-        kind: 'hold',
-        exchange: { ...exchange, hold: { ...exchange.hold, ended } },
-      });
+      if (exchange !== undefined) this.#sandbox.emit({ kind, exchange });
     }
   }
 
@@ -226,7 +195,9 @@ export class FleetJournal implements JournalReader {
       const numbers = [...this.#holding];
       const from = (this.#latest ?? Number.MAX_SAFE_INTEGER - 1) + 1;
       // What cannot be read now is looked for when there is a connection again.
-      const view = await this.#read(from, Number.MAX_SAFE_INTEGER, numbers).catch(() => undefined);
+      const view = await this.#read(from, Number.MAX_SAFE_INTEGER, 'all', numbers).catch(
+        () => undefined,
+      );
       if (view === undefined) return;
       this.#latest = view.number;
       for (const exchange of view.exchanges.values()) {
@@ -239,9 +210,15 @@ export class FleetJournal implements JournalReader {
     }
   }
 
-  async #read(from: number, to: number, holding: readonly number[] = []) {
+  /** The oldest first. */
+  async #read(
+    from: number,
+    to: number,
+    part: keyof typeof PAGE = 'all',
+    holding: readonly number[] = [],
+  ) {
     await this.#followed;
-    const args = [from, to, ...holding].map(String);
+    const args = [`${from}`, `${to}`, part, ...holding.map(String)];
     const reply = await this.#context.redis.eval(READ, this.#keys, args);
     const [born, number, cleared, size, first, texts, whys] = Array.isArray(reply)
       ? reply
@@ -249,10 +226,7 @@ export class FleetJournal implements JournalReader {
     this.know(born);
     const exchanges = new Map<number, Exchange>();
     for (const [index, text] of texts.entries()) {
-      const at = first + index;
-      const exchange = this.#cache.get(at) ?? this.#restore(text, at);
-      exchanges.set(at, exchange);
-      this.#cache.add(exchange, text.length);
+      exchanges.set(first + index, this.#restore(text, first + index));
     }
     return { number, size, dropped: number - cleared - size, exchanges, whys };
   }
@@ -267,21 +241,38 @@ export class FleetJournal implements JournalReader {
   }
 }
 
-/** The texts count exchanges from different numbers. */
+/**
+ * What exchanges add; empty if it is nothing.
+ *
+ * @param first their first number; Redis adds that of the exchange before an update
+ */
+export function writeTotals(
+  exchanges: readonly Exchange[],
+  sandbox: string,
+  first: number,
+): string {
+  const totals = new Totals();
+  for (const [index, exchange] of exchanges.entries()) {
+    const { shows, findings } = exchange;
+    if (shows.length + findings.length === 0) continue;
+    totals.add({ ...exchange, number: first + index }, sandbox);
+  }
+  return totals.shown.length + totals.findings.length === 0 ? '' : JSON.stringify(totals);
+}
+
 export function readTotals(texts: readonly string[]): Totals {
   const totals = new Totals();
-  for (const text of texts) {
-    const [base = ''] = text.split(' ', 1);
-    const state: TotalsState = JSON.parse(text.slice(base.length), (name, value) =>
-      name === 'exchange' ? value + Number(base) : value,
-    );
-    totals.merge(state);
-  }
+  for (const text of texts) totals.merge(JSON.parse(text));
   return totals;
 }
 
-export async function addUp(redis: RedisConnection, key: string): Promise<void> {
-  const texts = await redis.list(key);
-  const sum = `0 ${JSON.stringify(readTotals(texts))}`;
-  await redis.eval(ADD_UP, [key], [texts[0] ?? '', `${texts.length}`, sum]);
+/** If it has many texts, puts what they add up to in their place. */
+export function addUp(redis: RedisConnection, key: string, count: unknown): void {
+  if (Number(count) < MAX_ADDED) return;
+  const sum = async () => {
+    const texts = await redis.list(key);
+    const args = [texts[0] ?? '', `${texts.length}`, JSON.stringify(readTotals(texts))];
+    await redis.eval(ADD_UP, [key], args);
+  };
+  sum().catch(() => {});
 }

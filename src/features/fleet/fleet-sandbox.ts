@@ -1,73 +1,91 @@
+import { PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { type HeldExchange, type HoldEnd, isWaiting } from '../../core/sandbox/exchange.ts';
 import { type Release, type Released, selectHeld } from '../../core/sandbox/holds.ts';
 import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
-import type { State } from '../../core/sandbox/state.ts';
+import { initialState } from '../../core/sandbox/state.ts';
+import { createLimitError, StorageError } from '../../core/sandbox/storage-error.ts';
+import { writeExchange } from './exchange-text.ts';
 import type { FleetContext } from './fleet-context.ts';
-import { FleetJournal } from './fleet-journal.ts';
-import { TOUCH } from './scripts.ts';
-import { type PreparedCall, SharedState } from './shared-state.ts';
+import { addUp, FleetJournal, writeTotals } from './fleet-journal.ts';
+import { type Known, readNewParts, writeParts } from './parts.ts';
+import { ASKS, sandboxKeys, TOUCH } from './scripts.ts';
+import { PartGoneError, spoiltError } from './store-parts.ts';
 
 const MAX_BATCH = 100;
 
 /** For other servers to send what they hold. */
 const CONFIRM_TIMEOUT_MS = 1_000;
 
+interface PreparedCall {
+  readonly outcome: Outcome<unknown>;
+  /** Settles its promise. Takes the outcome, unless Redis has no such sandbox. */
+  readonly settle: (isKept: boolean) => void;
+}
+
 interface WaitingCall {
-  readonly run: () => PreparedCall;
+  readonly prepare: () => PreparedCall;
   readonly reject: (error: unknown) => void;
 }
 
-interface Batch {
-  readonly calls: readonly PreparedCall[];
-  readonly failures: readonly (() => void)[];
-  readonly after: State;
-}
-
-/** A sandbox whose state is in Redis. */
+/** A sandbox whose state is in Redis. A server caches it, and each call asks if it is current. */
 export class FleetSandbox implements KeptSandbox {
   readonly journal: FleetJournal;
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;
-  readonly #state: SharedState;
   readonly #keys: readonly string[];
+  readonly #parts: string;
+  readonly #totals: string;
+  #known: Known;
+  /** The latest one that this server knows; 0 if it knows no sandbox. */
+  #version = 0;
+  /** Whether another server was faster the last time: then this one first takes what is newer. */
+  #isBehind = false;
   readonly #waiting: WaitingCall[] = [];
   #isRunning = false;
 
-  constructor(sandbox: Sandbox, context: FleetContext, createState: () => State) {
+  constructor(sandbox: Sandbox, context: FleetContext) {
     this.#sandbox = sandbox;
     this.#context = context;
-    const keys = context.sandboxKeys(sandbox.name);
-    this.#keys = [...Object.values(keys), context.fleetKeys.sandboxes];
+    const keys = sandboxKeys(context.prefix, sandbox.name);
+    this.#keys = Object.values(keys);
+    this.#parts = keys.parts;
+    this.#totals = keys.totals;
     this.journal = new FleetJournal(sandbox, keys, context);
-    this.#state = new SharedState(sandbox, keys, this.journal, context, createState);
+    this.#known = { state: sandbox.state, versions: new Map(), snapshots: new Map() };
   }
 
   run<T>(call: () => Outcome<T>): Promise<T> {
+    const sandbox = this.#sandbox;
     return new Promise((resolve, reject) => {
-      const run = (): PreparedCall => {
+      const prepare = (): PreparedCall => {
         const madeAt = performance.now();
-        const outcome = call();
-        const take = (): void => {
-          // Redis has the journal, and nobody undoes an edit.
-          resolve(this.#sandbox.take({ ...outcome, edit: undefined }, performance.now() - madeAt));
-          if (outcome.edit !== undefined) this.#sandbox.emit({ kind: 'edit' });
-        };
-        const drop = (): void => {
-          if (outcome.exchange !== undefined) this.#sandbox.report(outcome.exchange);
-          resolve(outcome.result);
-        };
-        return { outcome, take, drop };
+        try {
+          const outcome = call();
+          const settle = (isKept: boolean): void => {
+            const { result, exchange, edit } = outcome;
+            // Redis has the journal, and nobody undoes an edit.
+            const kept = { ...outcome, edit: undefined };
+            if (isKept) sandbox.take(kept, performance.now() - madeAt);
+            else if (exchange !== undefined) sandbox.report(exchange);
+            if (isKept && edit !== undefined) sandbox.emit({ kind: 'edit' });
+            resolve(result);
+          };
+          return { outcome, settle };
+        } catch (error) {
+          // It counts only if the state is current.
+          return { outcome: sandbox.read(), settle: () => reject(error) };
+        }
       };
-      this.#waiting.push({ run, reject });
+      this.#waiting.push({ prepare, reject });
       if (!this.#isRunning) void this.#runAll();
     });
   }
 
   /** False if there is one. */
   create(): Promise<boolean> {
-    return this.#state.offer([], this.#sandbox.state, true);
+    return this.#offer([], true);
   }
 
   /** Keeps it in use. */
@@ -101,11 +119,11 @@ export class FleetSandbox implements KeptSandbox {
   async release(which: Release, why: HoldEnd): Promise<Released> {
     const due = selectHeld(await this.journal.held(), { ...which, count: undefined });
     const sent = new Set<number>();
-    const listener: { check: () => void } = { check: () => {} };
+    let check = (): void => {};
     const cancel = this.subscribe((event) => {
       if (event.kind !== 'hold') return;
       if (event.exchange.hold?.ended !== 'left') sent.add(event.exchange.number);
-      listener.check();
+      check();
     });
     try {
       await this.journal.follow();
@@ -113,12 +131,12 @@ export class FleetSandbox implements KeptSandbox {
       const released = due.filter(({ number }) => claimed.has(number));
       await new Promise<void>((resolve) => {
         const cancelTimer = this.#context.platform.after(CONFIRM_TIMEOUT_MS, resolve);
-        listener.check = () => {
+        check = () => {
           if (released.some(({ number }) => !sent.has(number))) return;
           cancelTimer();
           resolve();
         };
-        listener.check();
+        check();
       });
       return { released: released.filter(({ number }) => sent.has(number)), held };
     } finally {
@@ -129,49 +147,152 @@ export class FleetSandbox implements KeptSandbox {
   async #runAll(): Promise<void> {
     this.#isRunning = true;
     while (this.#waiting.length > 0) {
-      let batch = this.#runWaiting();
-      const size = () => batch.calls.length + batch.failures.length;
+      let size = this.#waiting.length;
       try {
-        while (!(await this.#offer(batch))) batch = this.#runWaiting();
-        this.#waiting.splice(0, size());
-        for (const fail of batch.failures) fail();
+        if (this.#isBehind) await this.#offer([]);
+        for (let isKept = false; !isKept; ) {
+          const calls = this.#runWaiting();
+          size = calls.length;
+          isKept = await this.#offer(calls);
+        }
+        this.#waiting.splice(0, size);
       } catch (error) {
-        for (const { reject } of this.#waiting.splice(0, size())) reject(error);
+        for (const { reject } of this.#waiting.splice(0, size)) reject(error);
       }
     }
     this.#isRunning = false;
   }
 
-  async #offer({ calls, after }: Batch): Promise<boolean> {
-    const isHeld = calls.some(({ outcome: { exchange } }) => exchange && isWaiting(exchange));
-    // A release must not come before somebody listens.
-    if (isHeld) await this.journal.follow();
-    return this.#state.offer(calls, after);
-  }
-
   /** Runs what waits, each on the state that the one before leaves. */
-  #runWaiting(): Batch {
+  #runWaiting(): readonly PreparedCall[] {
     const sandbox = this.#sandbox;
-    const [calls, failures]: [PreparedCall[], (() => void)[]] = [[], []];
-    let { state } = sandbox;
-    for (const { run, reject } of this.#waiting.slice(0, MAX_BATCH)) {
-      try {
-        const call = run();
-        const { outcome } = call;
-        // What it clears comes before it.
-        if (outcome.clears !== undefined && calls.length + failures.length > 0) break;
-        const isSaved = outcome.state.snapshots !== state.snapshots;
-        state = outcome.state;
-        sandbox.pending = state;
-        calls.push(call);
-        // A snapshot refers to what the batch leaves.
-        if (isSaved) break;
-      } catch (error) {
-        // It counts only if the state is current.
-        failures.push(() => reject(error));
-      }
+    const calls: PreparedCall[] = [];
+    for (const { prepare } of this.#waiting.slice(0, MAX_BATCH)) {
+      const { snapshots } = sandbox.read().state;
+      const call = prepare();
+      const { state, clears } = call.outcome;
+      // What it clears comes before it.
+      if (clears !== undefined && calls.length > 0) break;
+      sandbox.pending = state;
+      calls.push(call);
+      // A snapshot refers to what the batch leaves.
+      if (state.snapshots !== snapshots) break;
     }
     sandbox.pending = undefined;
-    return { calls, failures, after: state };
+    return calls;
+  }
+
+  /** False if the calls were made of an old state; this server knows the present one now. */
+  async #offer(calls: readonly PreparedCall[], isNew = false): Promise<boolean> {
+    const { redis, counts, server, updateScript, maxSandboxes } = this.#context;
+    const { name, mayCreate, state } = this.#sandbox;
+    const outcomes = calls.map(({ outcome }) => outcome);
+    const after = outcomes.at(-1)?.state ?? state;
+    const exchanges = outcomes.flatMap(({ exchange }) => exchange ?? []);
+    const held = exchanges.flatMap((exchange, index) => (isWaiting(exchange) ? index + 1 : []));
+    // A release must not come before somebody listens.
+    if (held.length > 0) await this.journal.follow();
+    const clears = outcomes[0]?.clears;
+    const isKept = outcomes.some((it) => (it.exchange ?? it.clears ?? it.edit) !== undefined);
+    const writes = isNew || after !== state || isKept;
+    const creates = this.#version === 0 && writes && (isNew || mayCreate);
+    const asks = [
+      writes ? ASKS.write : '',
+      creates ? ASKS.create : '',
+      outcomes.some(({ edit }) => edit !== undefined) ? ASKS.edit : '',
+      clears === undefined ? '' : ASKS.clear,
+      clears === 'all' ? ASKS.clearTotals : '',
+    ];
+    const version = Math.max(this.#version + 1, Math.floor((Date.now() + Math.random()) * 1000));
+    const { next, parts, drops } = writeParts(this.#known, after, version, creates);
+    const until = redis.deadline;
+    const args = [
+      `${version}`,
+      server,
+      `${redis.timeOf(until)}`,
+      `${this.#version}`,
+      name,
+      PERMANENT_SANDBOXES.includes(name) ? '' : `${maxSandboxes}`,
+      asks.join(''),
+      held.join(' '),
+      writeTotals(exchanges, name, 1),
+      `${parts.length}`,
+      `${drops.length}`,
+      ...parts.flat(),
+      ...drops,
+      ...exchanges.map(writeExchange),
+    ];
+    const reply = await redis.eval(updateScript, this.#keys, args, { until });
+    const [kind, ...rest] = Array.isArray(reply) ? reply : [];
+    this.#isBehind = kind === 'changed';
+    switch (kind) {
+      case 'kept': {
+        const [number, born, added] = rest;
+        if (parts.length > 0) this.#version = version;
+        this.#known = next;
+        counts.calls += calls.length;
+        this.journal.know(String(born));
+        for (const [index, exchange] of exchanges.entries()) {
+          exchange.number = Number(number) + index + 1;
+          if (isWaiting(exchange)) this.journal.hold(exchange.number);
+        }
+        for (const { settle } of calls) settle(true);
+        addUp(redis, this.#totals, added);
+        return true;
+      }
+      case 'changed':
+        counts.conflicts += calls.length;
+        if (!isNew) await this.#read(rest);
+        return false;
+      case 'gone':
+        if (this.#version !== 0) return this.#forget();
+        // One that is not to be created answers like a new one.
+        for (const { settle } of calls) settle(false);
+        return true;
+      case 'full':
+        throw createLimitError(maxSandboxes, name);
+      default:
+        throw new StorageError(`${redis.address.shown} was asked too late`);
+    }
+  }
+
+  async #read([, ...flat]: readonly unknown[]): Promise<void> {
+    const { redis } = this.#context;
+    const versions = new Map<string, number>();
+    const texts = new Map<string, string>();
+    for (let at = 0; at < flat.length; at += 3) {
+      const [part, version, text] = flat.slice(at, at + 3);
+      versions.set(String(part), Number(version));
+      if (typeof text === 'string') texts.set(`${part}@${version}`, text);
+    }
+    const textOf = (field: string): string => {
+      const text = texts.get(field);
+      if (text === undefined) throw new PartGoneError();
+      return text;
+    };
+    const read = async (fields: readonly string[]) => {
+      const missing = fields.filter((field) => !texts.has(field));
+      const reply = missing.length && (await redis.run(['HMGET', this.#parts, ...missing]));
+      for (const [index, text] of (Array.isArray(reply) ? reply : []).entries()) {
+        if (typeof text === 'string') texts.set(missing[index] ?? '', text);
+      }
+      return textOf;
+    };
+    try {
+      this.#known = await readNewParts(this.#known, versions, read, this.#sandbox.start);
+      this.#version = Math.max(...versions.values());
+      this.#sandbox.state = this.#known.state;
+    } catch (error) {
+      if (error instanceof PartGoneError) this.#forget();
+      else throw error instanceof StorageError ? error : spoiltError('state', error);
+    }
+  }
+
+  #forget(): false {
+    const state = initialState(this.#sandbox.start, Date.now());
+    this.#known = { state, versions: new Map(), snapshots: new Map() };
+    this.#sandbox.state = state;
+    this.#version = 0;
+    return false;
   }
 }

@@ -19,6 +19,8 @@ import {
   type Versions,
 } from './store-parts.ts';
 
+const SNAPSHOTS = 'snapshots';
+
 /** What a server knows of a sandbox in Redis. Snapshots refer to parts, also to those that were replaced. */
 export interface Known {
   readonly state: State;
@@ -26,67 +28,71 @@ export interface Known {
   readonly snapshots: ReadonlyMap<string, KnownStore>;
 }
 
-/** What a server knows once an update is kept, the parts that this writes, and what nothing refers to then. */
-export function writeParts(known: Known, after: State, version: number) {
-  const parts = [...changedParts(known.state, after)];
+/**
+ * What a server knows once an update is kept, the parts that this writes, and the fields that nothing refers
+ * to any more.
+ *
+ * @param isNew whether the sandbox begins, which its settings and clock tell
+ */
+export function writeParts(known: Known, after: State, version: number, isNew: boolean) {
+  const { settings, clock } = known.state;
+  const fresh = { ...known.state, settings: { ...settings }, clock: { ...clock } };
+  const parts = changedParts(isNew ? fresh : known.state, after);
+  const isSaved = after.snapshots !== known.state.snapshots;
+  if (parts.length === 0 && !isSaved) return { next: { ...known, state: after }, parts, drops: [] };
   const versions = new Map(known.versions);
   for (const [part] of parts) versions.set(part, version);
-  let { snapshots } = known;
-  if (after.snapshots !== known.state.snapshots) {
-    const saved = { store: after.store, versions: storeVersions(versions) };
-    snapshots = new Map(
-      Array.from(after.snapshots, ([name, store]) => {
-        const earlier = known.snapshots.get(name);
-        return [name, earlier?.store === store ? earlier : saved];
-      }),
-    );
+  const saved = { store: after.store, versions: storeVersions(versions) };
+  const snapshots = new Map(
+    Array.from(after.snapshots, ([name, store]) => {
+      const earlier = known.snapshots.get(name);
+      return [name, earlier?.store === store ? earlier : saved];
+    }),
+  );
+  if (isSaved) {
     const references = Array.from(snapshots, ([name, { versions: of }]) => [name, [...of]]);
-    parts.push(['snapshots', JSON.stringify(references)]);
-    versions.set('snapshots', version);
+    parts.push([SNAPSHOTS, JSON.stringify(references)]);
+    versions.set(SNAPSHOTS, version);
   }
-  const next: Known = { state: after, versions, snapshots };
-  const fields = new Set(parts.length === 0 ? [] : listFields(next));
-  const drops = parts.length === 0 ? [] : listFields(known).filter((field) => !fields.has(field));
-  return { next, parts, drops };
+  const gone = [...known.snapshots].filter(([name, it]) => snapshots.get(name) !== it);
+  const candidates = [known, ...gone.map(([, it]) => it)].flatMap((it) => [...it.versions]);
+  const referring = [versions, ...Array.from(snapshots.values(), (it) => it.versions)];
+  const drops = candidates.filter(([part, at]) => !referring.some((of) => of.get(part) === at));
+  return { next: { state: after, versions, snapshots }, parts, drops: drops.map(fieldOf) };
 }
 
-function listFields({ versions, snapshots }: Known): readonly string[] {
-  const all = [versions, ...Array.from(snapshots.values(), (saved) => saved.versions)];
-  return all.flatMap((of) => Array.from(of, fieldOf));
-}
-
-/** Undefined if Redis has changed meanwhile, or if the sandbox was created anew. */
-export async function readParts(
+/** @throws PartGoneError */
+export async function readNewParts(
   { state, versions: before, snapshots }: Known,
   versions: Versions,
   read: ReadFields,
   start: Start,
-): Promise<Known | undefined> {
+): Promise<Known> {
   const store = await readStore({ store: state.store, versions: before }, versions, read, start);
-  if (store === undefined) return undefined;
-  let after: State = { ...state, store };
-  let saved = snapshots;
+  const next = { state: { ...state, store }, versions, snapshots };
   for (const part of new Set([...before.keys(), ...versions.keys()])) {
-    const version = versions.get(part);
+    const version = versions.get(part) ?? 0;
     if (version === before.get(part) || isOfStore(part)) continue;
-    const [text] = version === undefined ? [] : await read([fieldOf([part, version])]);
-    if (text === undefined) return undefined;
-    if (part === 'snapshots') {
+    const field = fieldOf([part, version]);
+    const text = (await read([field]))(field);
+    const member = MEMBER_NAMES.find((name) => name === part);
+    if (member !== undefined) {
+      next.state = { ...next.state, [member]: await MEMBERS[member].read(text, start) };
+    } else if (part === SNAPSHOTS) {
       const references: readonly (readonly [string, Iterable<[string, number]>])[] =
         JSON.parse(text);
       const restored = new Map<string, KnownStore>();
       for (const [name, of] of references) {
         const wanted = new Map(of);
         const base = snapshots.get(name) ?? { store, versions };
-        const known = await readStore(base, wanted, read, start);
-        if (known === undefined) return undefined;
-        restored.set(name, { store: known, versions: wanted });
+        restored.set(name, { store: await readStore(base, wanted, read, start), versions: wanted });
       }
-      saved = restored;
-      after = { ...after, snapshots: new Map(Array.from(saved, ([name, it]) => [name, it.store])) };
-    } else after = await readMember(after, part, text, start);
+      next.snapshots = restored;
+      const stores = Array.from(restored, ([name, it]) => [name, it.store] as const);
+      next.state = { ...next.state, snapshots: new Map(stores) };
+    }
   }
-  return { state: after, versions, snapshots: saved };
+  return next;
 }
 
 type MemberName = Exclude<keyof State, 'store' | 'snapshots'>;
@@ -122,7 +128,7 @@ const MEMBERS: { readonly [Name in MemberName]: Codec<State[Name]> } = {
 const MEMBER_NAMES = Object.keys(MEMBERS).filter((name): name is MemberName => name in MEMBERS);
 
 /** All but snapshots, which refer to parts. */
-export function changedParts(before: State, after: State): readonly NamedPart[] {
+export function changedParts(before: State, after: State): NamedPart[] {
   const write = <Name extends MemberName>(name: Name): NamedPart => [
     name,
     MEMBERS[name].write(after[name]),
@@ -131,11 +137,6 @@ export function changedParts(before: State, after: State): readonly NamedPart[] 
     ...COLLECTIONS.flatMap((name) => [...changedRecords(name, before.store, after.store)]),
     ...MEMBER_NAMES.filter((name) => before[name] !== after[name]).map(write),
   ];
-}
-
-async function readMember(state: State, part: string, text: string, start: Start): Promise<State> {
-  const name = MEMBER_NAMES.find((known) => known === part);
-  return name === undefined ? state : { ...state, [name]: await MEMBERS[name].read(text, start) };
 }
 
 type ScenarioSource = readonly [name: string, definition: string];

@@ -1,17 +1,21 @@
+// Alone imports the client of Redis: the build bundles it into a file that only `--shared` loads.
+
 import { EventEmitter, once } from 'node:events';
+import { isIP } from 'node:net';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import { StorageError } from '../../core/sandbox/storage-error.ts';
-import type { RedisAddress } from './address.ts';
 import {
-  describeFailure,
-  isRefusal,
-  isUnsent,
-  type OnMessage,
-  openClient,
-  type RedisClient,
-  type RedisClock,
-} from './client.ts';
+  ClientClosedError,
+  ClientOfflineError,
+  createClient,
+  ErrorReply,
+  SocketTimeoutError,
+} from '@redis/client';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
+import type { RedisAddress } from './options.ts';
 import type { Script } from './scripts.ts';
+
+/** The first version that the scripts were tested with. */
+const MIN_VERSION = 6.2;
 
 /** How long a call waits for Redis. */
 const CALL_TIMEOUT_MS = 5000;
@@ -19,15 +23,22 @@ const CALL_TIMEOUT_MS = 5000;
 /** How long Redis may be silent. A large collection that arrives slowly is silence, too. */
 const REPLY_TIMEOUT_MS = 3000;
 
+/** How often a connection is checked: a peer that was paused or cut off keeps it open. */
+const CHECK_INTERVAL_MS = 500;
+
 /** The pause before the next attempt to connect, or to run a command that Redis refused for now. */
 const RETRY_AFTER_MS = 100;
 
 /** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
 const RETRYABLE = /^(?:LOADING|MASTERDOWN|BUSY|READONLY)\b|-READONLY\b/;
 
+const NO_REPLY = `no reply within ${REPLY_TIMEOUT_MS} ms`;
+
+const REPLICA = 'it is a replica, which accepts no writes (READONLY)';
+
 export interface Channel {
   readonly name: string;
-  readonly onMessage: OnMessage;
+  readonly onMessage: (message: string | Buffer) => void;
   /** Called once the channel is followed, and again whenever messages may have been missed. */
   readonly onReady: () => void;
 }
@@ -40,83 +51,80 @@ interface RunOptions {
   readonly until?: number;
 }
 
-/** One connection to Redis, made again whenever it is lost. All commands and channels share it. */
+/** One connection, which all commands and channels share. The client makes it again whenever it is lost. */
 export class RedisConnection {
   readonly address: RedisAddress;
   /** Called whenever there is a connection again. */
   onConnected: () => void = () => {};
-  readonly #onNotice: ((message: string) => void) | undefined;
+  /** In milliseconds. */
+  roundTrip = 0;
+  readonly #client: ReturnType<typeof openClient>;
+  readonly #onNotice: (message: string) => void;
   readonly #channels = new Set<Channel>();
-  #client: RedisClient | undefined;
-  /** The latest one that was known. */
-  #clock: RedisClock = { roundTrip: 0, ahead: 0 };
-  #isClosed = false;
-  #problem = 'not connected yet';
-  #downSince = performance.now();
   /** Emits `news` when there is a connection, or no hope of one. */
   readonly #events = new EventEmitter().setMaxListeners(0);
+  /** By which Redis is ahead of `performance.now()`, or a little more than this. */
+  #ahead = 0;
+  /** Undefined while Redis can be used. */
+  #failure: string | undefined = 'not connected yet';
+  #downSince = performance.now();
+  #isFirst = true;
+  #isClosed = false;
 
-  constructor(address: RedisAddress, onNotice?: (message: string) => void) {
+  constructor(address: RedisAddress, onNotice: (message: string) => void = () => {}) {
     this.address = address;
     this.#onNotice = onNotice;
-    void this.#stayConnected();
+    this.#client = openClient(address)
+      .on('error', (error) => this.#lose(error))
+      .on('ready', () => void this.#check());
+    this.#connect();
   }
 
   get problem(): string | undefined {
-    return this.#client === undefined ? this.#unreachable().message : undefined;
-  }
-
-  get roundTrip(): number {
-    return this.#clock.roundTrip;
+    return this.#failure && `${this.address.shown} cannot be reached (${this.#failure})`;
   }
 
   /** When a call that begins now has failed. */
   get deadline(): number {
     // Calls that come long after Redis was lost do not wait for it again.
-    return (this.#client === undefined ? this.#downSince : performance.now()) + CALL_TIMEOUT_MS;
+    return (this.#failure === undefined ? performance.now() : this.#downSince) + CALL_TIMEOUT_MS;
   }
 
   /** By the clock of Redis, not later. */
   timeOf(deadline: number): number {
-    return Math.floor(deadline + this.#clock.ahead);
+    return Math.floor(deadline + this.#ahead);
   }
 
   async run(args: readonly string[], options: RunOptions = {}): Promise<unknown> {
     const { script, once: runsOnce = false, until = this.deadline } = options;
     let command = args;
-    let isSent = false;
+    let isOutcomeUnknown = false;
     for (;;) {
-      const client = this.#client ?? (await this.#connected(until));
-      if (client === undefined) {
-        const { message } = this.#unreachable();
-        throw new StorageError(message, { isOutcomeUnknown: isSent });
-      }
+      if (this.problem !== undefined) await this.#wait(until);
+      if (this.problem !== undefined) throw new StorageError(this.problem, { isOutcomeUnknown });
       try {
-        return await client.sendCommand(command);
+        return await this.#client.sendCommand(command);
       } catch (error) {
-        if (!isRefusal(error)) {
-          isSent ||= !isUnsent(error);
-          if (isSent && runsOnce) {
-            const { reason } = describeFailure(error);
-            const why = `lost the connection to ${this.address.shown} (${reason})`;
-            throw new StorageError(why, { isOutcomeUnknown: true });
+        if (!(error instanceof ErrorReply)) {
+          const isUnsent =
+            error instanceof ClientOfflineError || error instanceof ClientClosedError;
+          isOutcomeUnknown ||= !isUnsent;
+          if (isOutcomeUnknown && runsOnce) {
+            const why = `lost the connection to ${this.address.shown} (${describeFailure(error)})`;
+            throw new StorageError(why, { isOutcomeUnknown });
           }
           await setImmediate();
-          continue;
-        }
-        if (script !== undefined && error.message.startsWith('NOSCRIPT')) {
+        } else if (script !== undefined && error.message.startsWith('NOSCRIPT')) {
           command = ['EVAL', script.text, ...args.slice(2)];
-          continue;
+        } else {
+          const message = error.message.replace(/\.? script: .*$/s, '');
+          if (performance.now() > until || !RETRYABLE.test(message)) {
+            throw new StorageError(`${this.address.shown} answers ${message}`);
+          }
+          // After a failover, the address leads to another one.
+          if (message.includes('READONLY')) this.#reconnect(new Error(REPLICA));
+          await delay(RETRY_AFTER_MS);
         }
-        const message = error.message.replace(/\.? script: .*$/s, '');
-        if (performance.now() > until || !RETRYABLE.test(message)) {
-          throw new StorageError(`${this.address.shown} answers ${message}`);
-        }
-        // After a failover, the address leads to another one.
-        if (message.includes('READONLY')) {
-          client.destroy('it became a replica (READONLY): waiting for the new primary');
-        }
-        await delay(RETRY_AFTER_MS);
       }
     }
   }
@@ -136,66 +144,135 @@ export class RedisConnection {
     return Array.isArray(reply) ? reply.map(String) : [];
   }
 
-  follow(channel: Channel): Promise<void> {
+  async follow(channel: Channel): Promise<void> {
     this.#channels.add(channel);
-    return this.#subscribe(channel);
-  }
-
-  unfollow(channel: Channel): void {
-    this.#channels.delete(channel);
-    this.#client?.unsubscribe(channel.name, channel.onMessage).catch(() => {});
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#client?.destroy('closed');
-    this.#client = undefined;
-    this.#events.emit('news');
-  }
-
-  async #subscribe(channel: Channel): Promise<void> {
+    if (this.#failure !== undefined) return;
     try {
-      if (this.#client === undefined) return;
       await this.#client.subscribe(channel.name, channel.onMessage);
       channel.onReady();
     } catch {}
   }
 
-  async #connected(until: number): Promise<RedisClient | undefined> {
+  unfollow(channel: Channel): void {
+    this.#channels.delete(channel);
+    this.#client.unsubscribe(channel.name, channel.onMessage).catch(() => {});
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#reconnect(new Error('closed'));
+  }
+
+  async #wait(until: number): Promise<void> {
     const left = Math.ceil(until - performance.now());
-    if (left > 0 && !this.#isClosed) {
-      await once(this.#events, 'news', { signal: AbortSignal.timeout(left) }).catch(() => {});
-    }
-    return this.#client;
+    if (left <= 0 || this.#isClosed) return;
+    await once(this.#events, 'news', { signal: AbortSignal.timeout(left) }).catch(() => {});
   }
 
-  async #stayConnected(): Promise<void> {
-    let isFirst = true;
-    while (!this.#isClosed) {
+  #connect(): void {
+    this.#client.connect().catch(() => {});
+  }
+
+  #reconnect(error: unknown): void {
+    this.#lose(error);
+    // Else it connects already, and would do so twice.
+    if (!this.#client.isReady && !this.#isClosed) return;
+    this.#client.destroy();
+    if (!this.#isClosed) this.#connect();
+  }
+
+  #lose(error: unknown): void {
+    const wasUsable = this.#failure === undefined;
+    this.#failure = describeFailure(error);
+    if (wasUsable) this.#downSince = performance.now();
+    if (wasUsable && !this.#isClosed) this.#onNotice(String(this.problem));
+    if (this.#isClosed || isFinal(error)) this.#events.emit('news');
+  }
+
+  /** Asks a new connection what is there, which every user may, and again until it ends. */
+  async #check(): Promise<void> {
+    const client = this.#client;
+    const { socketEpoch } = client;
+    const isOver = () => !client.isReady || client.socketEpoch !== socketEpoch;
+    while (!isOver()) {
+      // The client would wait for ever for a peer that is silent.
+      const late = () => this.#reconnect(new Error(NO_REPLY));
+      const timer = setTimeout(late, REPLY_TIMEOUT_MS);
       try {
-        const client = await openClient(this.address, REPLY_TIMEOUT_MS);
-        if (this.#isClosed) return client.destroy('closed');
-        this.#client = client;
-        this.#clock = client.clock;
-        if (!isFirst) this.#onNotice?.(`${this.address.shown} can be reached again`);
-        isFirst = false;
-        this.#events.emit('news');
-        for (const channel of this.#channels) void this.#subscribe(channel);
-        this.onConnected();
-        this.#problem = (await client.lost).message;
-        this.#downSince = performance.now();
-        if (!this.#isClosed) this.#onNotice?.(this.#unreachable().message);
+        const sent = performance.now();
+        const asked = [client.sendCommand(['HELLO', '3']), client.sendCommand(['TIME'])];
+        const [server, time] = await Promise.all(asked).finally(() => clearTimeout(timer));
+        const received = performance.now();
+        checkServer(Object(server));
+        const [seconds, microseconds] = Object(time);
+        this.roundTrip = received - sent;
+        // It was read before this moment, so Redis is at least so far by now.
+        this.#ahead = Number(seconds) * 1000 + Number(microseconds) / 1000 - received;
+        this.#becomeUsable();
       } catch (error) {
-        const { reason, isFinal } = describeFailure(error);
-        this.#problem = reason;
-        if (isFinal) this.#events.emit('news');
+        if (!isOver()) this.#lose(error);
+        await delay(RETRY_AFTER_MS);
+        if (!isOver()) this.#reconnect(error);
       }
-      this.#client = undefined;
-      await delay(RETRY_AFTER_MS);
+      await delay(CHECK_INTERVAL_MS, undefined, { ref: false });
     }
   }
 
-  #unreachable(): StorageError {
-    return new StorageError(`${this.address.shown} cannot be reached (${this.#problem})`);
+  #becomeUsable(): void {
+    if (this.#failure === undefined) return;
+    this.#failure = undefined;
+    if (!this.#isFirst) this.#onNotice(`${this.address.shown} can be reached again`);
+    this.#isFirst = false;
+    this.#events.emit('news');
+    for (const channel of this.#channels) void this.follow(channel);
+    this.onConnected();
   }
+}
+
+function openClient({ tls, host, port, username, password, database }: RedisAddress) {
+  const socket = {
+    host,
+    port,
+    connectTimeout: REPLY_TIMEOUT_MS,
+    // Ends a silent handshake. Later, what is written keeps a silent connection open.
+    socketTimeout: REPLY_TIMEOUT_MS,
+    reconnectStrategy: RETRY_AFTER_MS,
+  } as const;
+  const secure = { tls: true, ...(isIP(host) === 0 && { servername: host }) } as const;
+  return createClient({
+    socket: tls ? { ...socket, ...secure } : socket,
+    database,
+    ...(username !== '' && { username }),
+    ...(password !== '' && { password }),
+    // It would not say whether a command was sent.
+    disableOfflineQueue: true,
+    disableClientInfo: true,
+    maintNotifications: 'disabled',
+    // Nothing waits in a queue. A timer for each command costs a tenth of a request.
+    commandOptions: { timeout: 0 },
+  });
+}
+
+/** @throws an error that is final, unless the server is a replica: it can become the primary */
+function checkServer({ version, mode, role }: Readonly<Record<string, string>>): void {
+  if (Number.parseFloat(version ?? '') < MIN_VERSION) {
+    throw new ErrorReply(`expected Redis ${MIN_VERSION} or later, found ${version}`);
+  }
+  if (mode === 'cluster') throw new ErrorReply('expected a single Redis, found a Redis Cluster');
+  if (role === 'replica') throw new Error(REPLICA);
+}
+
+const NOT_REDIS = 'Unknown RESP type';
+
+function isFinal(error: unknown): boolean {
+  const isRefusal = error instanceof ErrorReply && !RETRYABLE.test(error.message);
+  return isRefusal || String(error).includes(NOT_REDIS);
+}
+
+function describeFailure(error: unknown): string {
+  if (error instanceof SocketTimeoutError) return NO_REPLY;
+  const reason = error instanceof Error && error.message !== '' ? error.message : String(error);
+  if (reason.startsWith(NOT_REDIS)) return `the server there is not Redis: ${reason}`;
+  const isClosed = reason === 'Socket closed unexpectedly';
+  return isClosed ? `${reason}: not Redis, or it expects TLS (rediss://)` : reason;
 }

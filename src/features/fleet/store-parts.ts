@@ -22,8 +22,11 @@ export interface KnownStore {
 
 export type NamedPart = readonly [name: string, text: string];
 
-/** The texts of fields, each a part and its version; undefined for one that is no longer there. */
-export type ReadFields = (fields: readonly string[]) => Promise<readonly (string | undefined)[]>;
+/** Redis has changed meanwhile, or the sandbox was created anew. */
+export class PartGoneError extends Error {}
+
+/** Gives the texts of these fields, each a part and its version. @throws PartGoneError */
+export type ReadFields = (fields: readonly string[]) => Promise<(field: string) => string>;
 
 export const fieldOf = ([part, version]: readonly [string, number]) => `${part}@${version}`;
 
@@ -33,17 +36,17 @@ export async function readStore(
   wanted: Versions,
   read: ReadFields,
   start: Start,
-): Promise<Store | undefined> {
+): Promise<Store> {
   const parts = [...new Set([...base.versions.keys(), ...wanted.keys()])].filter(
     (part) => isOfStore(part) && base.versions.get(part) !== wanted.get(part),
   );
-  const written = [...wanted].filter(([part]) => parts.includes(part));
-  const texts = written.length === 0 ? [] : await read(written.map(fieldOf));
+  const fields = new Map([...wanted].map((versioned) => [versioned[0], fieldOf(versioned)]));
+  const textOf = await read(parts.flatMap((part) => fields.get(part) ?? []));
   let { store } = base;
   for (const part of parts) {
-    const at = written.findIndex(([name]) => name === part);
-    const text = at === -1 ? writeRecords(start.store, ...parsePart(part)) : texts[at];
-    if (text === undefined) return undefined;
+    const field = fields.get(part);
+    const text =
+      field === undefined ? writeRecords(start.store, ...parsePart(part)) : textOf(field);
     store = readRecords(store, part, text);
   }
   return store;
@@ -57,8 +60,8 @@ export function spoiltError(what: string, error: unknown): StorageError {
   );
 }
 
-/** A collection is written in parts of 128 ids, so that a change does not write all of it. */
-const PART_BITS = 7n;
+/** A collection is written in parts of 32 ids, so that a change does not write all of it. */
+const PART_BITS = 5n;
 
 const NEVER = 'never';
 

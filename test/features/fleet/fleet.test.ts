@@ -163,6 +163,17 @@ describeWithRedis('a fleet', () => {
     expect(json).toMatchObject({ hold: { ended: 'stopped' } });
   });
 
+  test('finds a hold that nobody has released, by the number of its exchange', async () => {
+    const [one, two] = [await join({ maxHold: 50 }), await join({ maxHold: 50 })];
+    const [ask, other] = [asker(one.port, ''), asker(two.port, '')];
+    await ask('GET', '/v1/pets/1');
+    await ask('POST', '/__mock/holds', { body: { on: 'listPets', hold: 'pets' } });
+    expect((await ask('GET', '/v1/pets')).status).toBe(200);
+    const found = async () => Object((await other('GET', '/__mock/findings')).json).findings;
+    const expired = { code: 'unreleased-hold', exchange: 2 };
+    await expect.poll(found).toContainEqual(expect.objectContaining(expired));
+  });
+
   test('shares settings, snapshots, journal, coverage and findings', async () => {
     const ask = await clients(2);
     const both = async (path: string): Promise<unknown> => {
@@ -209,11 +220,13 @@ describeWithRedis('a fleet', () => {
     expect((await ask('GET', '/v1/pets/1', prefer)).status).toBe(400);
   });
 
-  test('removes a sandbox that no server uses, once', async () => {
+  test('removes a sandbox that no server uses, once, but none of which one holds a reply', async () => {
     const notices: string[] = [];
     const options = { sandboxIdle: 800, onNotice: (it: string) => notices.push(it) };
     const [one, two] = [await join(options), await join(options)];
     const [first, second] = [asker(one.port, ''), asker(two.port, '')];
+    await second('POST', '/~held/__mock/holds', { body: { on: 'getPet', hold: true } });
+    const held = first('GET', '/~held/v1/pets/1');
     await first('GET', '/~idle/v1/pets');
     await first('DELETE', '/~busy/v1/store/orders/1');
     const used = async () => {
@@ -224,7 +237,9 @@ describeWithRedis('a fleet', () => {
     await expect.poll(used, { interval: 100, timeout: 10_000 }).toEqual([409, removed]);
     const { json } = await first('GET', '/__mock/sandboxes?_sort=lastUsed&_order=desc');
     const names = Object(json).map(({ name }: { name: string }) => name);
-    expect(names.sort()).toEqual(['busy', 'default', 'staging']);
+    expect(names.sort()).toEqual(['busy', 'default', 'held', 'staging']);
+    await second('POST', '/~held/__mock/holds/release', { body: {} });
+    expect((await held).status).toBe(200);
     const coverage = await second('GET', '/__mock/coverage?all=true');
     expect(coverage.text).toMatch(/"operation":"listPets","status":200,[^}]*"count":1/);
   });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { answer, type Outcome } from '../../../src/core/sandbox/answer.ts';
 import type { HeldExchange } from '../../../src/core/sandbox/exchange.ts';
+import { MAX_REMEMBERED_BYTES } from '../../../src/core/sandbox/memory-budget.ts';
 import type { SandboxEvent, SandboxListener } from '../../../src/core/sandbox/sandbox.ts';
 import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
 import { changeLayers, type State } from '../../../src/core/sandbox/state.ts';
@@ -390,6 +391,31 @@ describeWithRedis('the storage of a fleet', () => {
       [bodies[1], 16 * 1024],
       [undefined, 16 * 1024 + 1],
     ]);
+  });
+
+  test('has one budget of bytes for all journals, which the one used longest ago makes up for', async () => {
+    const fleet = await join();
+    const [idle, busy] = [open(fleet, 'idle'), open(fleet, 'busy')];
+    for (const one of [idle, idle, idle, busy]) await get(one);
+    const key = `${idle.prefix}/bytes`;
+    const bytes = async (name: string) => Number(await redis.command('HGET', key, name));
+    expect(await bytes('/')).toBe((await bytes('idle')) + (await bytes('busy')));
+    // As if many others had the rest.
+    await redis.command('HSET', key, '/', String(MAX_REMEMBERED_BYTES));
+    for (let turn = 1; turn <= 4; turn += 1) {
+      await get(busy);
+      expect(await bytes('/')).toBeLessThanOrEqual(MAX_REMEMBERED_BYTES);
+      const { dropped } = await busy.journal.size();
+      const { size: left } = await idle.journal.size();
+      expect(left).toBeLessThanOrEqual(3 - Math.min(turn, 3));
+      if (left > 0) expect(dropped).toBe(0);
+    }
+    expect(await idle.journal.size()).toEqual({ number: 3, size: 0, dropped: 3 });
+    expect(await busy.journal.size()).toMatchObject({ number: 5, dropped: expect.any(Number) });
+    const before = await bytes('/');
+    const freed = await bytes('busy');
+    expect(await busy.persistence.remove('busy')).toBe(true);
+    expect(await bytes('/')).toBe(before - freed);
   });
 
   test('deletes a sandbox although Redis is full', async () => {

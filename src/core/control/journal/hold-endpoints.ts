@@ -91,7 +91,7 @@ export async function waitForCount(
   { kept, parts, onDisconnect }: Pick<ControlCall, 'kept' | 'parts' | 'onDisconnect'>,
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },
-): Promise<number> {
+): Promise<{ readonly count: number; readonly complete: boolean }> {
   const { promise: ended, resolve: end } = promiseWithResolvers();
   const arrived = new Set<number>();
   const cancels = [
@@ -106,11 +106,13 @@ export async function waitForCount(
   ];
   try {
     // The journal may drop some of these while others arrive.
-    const { exchanges, total } = await kept.journal.select({ filter });
-    for (const { number } of exchanges) arrived.add(number);
+    const page = await kept.journal.select({ filter, heads: true });
+    for (const { number } of page.exchanges) arrived.add(number);
     if (arrived.size >= atLeast) end();
+    if (within === 0) return { count: page.total, complete: page.isComplete };
     await ended;
-    return Math.max(total, arrived.size);
+    const { isComplete } = await kept.journal.select({ filter, limit: 0, heads: true });
+    return { count: Math.max(page.total, arrived.size), complete: isComplete };
   } finally {
     for (const cancel of cancels) cancel();
   }

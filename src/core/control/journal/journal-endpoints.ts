@@ -163,9 +163,7 @@ export const JOURNAL_ENDPOINTS = [
       const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
       const refusal = isAwaited ? refuseListener(call.sandbox) : undefined;
       if (refusal !== undefined) return refusal;
-      const count = await waitForCount(call, filter, wait);
-      const { isComplete } = await call.kept.journal.select({ filter, limit: 0 });
-      return json({ count, complete: isComplete });
+      return json(await waitForCount(call, filter, wait));
     },
   }),
   endpoint('streamRequests', 'GET /requests/stream', {

@@ -115,7 +115,10 @@ export const ASSUMPTION_ENDPOINTS = [
     summary: 'List assumptions and their options',
     replies: { 200: list(ASSUMPTION) },
     handle: async ({ sandbox, kept, parts }) => {
-      const { exchanges } = await kept.journal.select({ filter: { basis: 'assumed' } });
+      const { exchanges } = await kept.journal.select({
+        filter: { basis: 'assumed' },
+        heads: true,
+      });
       const calls = new Map<string, number>();
       for (const reason of exchanges.flatMap(({ basis }) => basisReasons(basis))) {
         const id = reason.split('=')[0] ?? '';
