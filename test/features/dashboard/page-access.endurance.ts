@@ -96,7 +96,7 @@ describeDashboard('the page', (open) => {
     },
   );
 
-  test('fits into every width: nothing scrolls sideways, the header stays, panels can be read', async () => {
+  test('fits into every width: nothing scrolls sideways, the bars cover nothing, panels can be read', async () => {
     const { page } = await visited('exchanges');
     await page.locator('.switcher b').waitFor();
     await page.evaluate(`document.querySelector('.switcher b').textContent = '${LONG_NAME}'`);
@@ -107,7 +107,12 @@ describeDashboard('the page', (open) => {
         const texts = [...document.querySelectorAll('main :is(td, th, p, h2, button, a)')];
         const thin = texts.filter((it) => it.checkVisibility() && widthOf(it) < 24
           && it.textContent.trim().length > 3);
+        scrollTo(0, document.body.scrollHeight);
+        const last = document.querySelector('main').lastElementChild.getBoundingClientRect();
+        const foot = document.querySelector('footer').getBoundingClientRect();
+        scrollTo(0, 0);
         return {
+          covered: Math.max(0, Math.round(last.bottom - foot.top)),
           overflow: document.documentElement.scrollWidth - innerWidth,
           views: views.scrollWidth - views.clientWidth,
           header: document.querySelector('header').scrollHeight,
@@ -126,7 +131,7 @@ describeDashboard('the page', (open) => {
         await page.setViewportSize({ width, height: 800 });
         const { header = 0, panel = 0, ...beyond } = await measured();
         expect({ view, width, ...beyond }).toEqual({
-          ...{ view, width, overflow: 0, views: 0, arrow: 0, beyond: 0, thin: 0 },
+          ...{ view, width, covered: 0, overflow: 0, views: 0, arrow: 0, beyond: 0, thin: 0 },
         });
         expect(header).toBeLessThanOrEqual(56);
         expect(panel).toBeGreaterThanOrEqual(width < 400 ? width - 40 : 360);

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
-import { Button, Segments } from '../parts/buttons.tsx';
+import { Button, Menu, Segments } from '../parts/buttons.tsx';
 import { MessageText } from '../parts/message.tsx';
 import { Await, Fold } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
@@ -16,7 +16,7 @@ type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
 /** The reply, and in its place how it differs from what the real service might answer instead. */
 export function ReplySide({ of }: { readonly of: ListedExchange }) {
   const { number, operation, status, reply, basis } = of;
-  const [chosen, choose] = useState(0);
+  const [row, choose] = useState<Alternative>();
   const list = useResource(`${number} alternatives`, (signal) =>
     operation === undefined
       ? Promise.resolve([])
@@ -27,10 +27,12 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
   const others = (list.value ?? []).filter(
     (it) => it.status !== status || (basis === 'assumed' && writeBody(it.body) !== given),
   );
-  const row = others[chosen - 1];
-  const labels = others.map((it) =>
-    it.status === status ? ([nameOf(it)] as const) : ([`${it.status}`, nameOf(it)] as const),
-  );
+  const statuses = others.filter((it) => it.status !== status);
+  const bodies = others.filter((it) => it.status === status);
+  const segments = [
+    [`${status ?? 'none'}`] as const,
+    ...statuses.map((it) => [`${it.status}`, nameOf(it)] as const),
+  ];
   return (
     <>
       {others.length > 0 && (
@@ -38,10 +40,17 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
           <p class="quiet">The real service might answer instead:</p>
           <Segments
             label="Replies under other options"
-            items={[[`${status ?? 'none'}`], ...labels]}
-            chosen={row === undefined ? 0 : chosen}
-            onChoose={choose}
-          />
+            items={segments}
+            chosen={row === undefined ? 0 : statuses.indexOf(row) + 1 || -1}
+            onChoose={(index) => choose(statuses[index - 1])}
+          />{' '}
+          {bodies.length > 0 && (
+            <Menu label="Other bodies">
+              {bodies.map((it) => (
+                <Button key={nameOf(it)} label={nameOf(it)} onClick={() => choose(it)} />
+              ))}
+            </Menu>
+          )}
         </>
       )}
       {row === undefined ? (
