@@ -1,18 +1,22 @@
-import { type Choices, chooseOptions } from '../../src/core/contract/assumption-table.ts';
+import {
+  ASSUMPTION_IDS,
+  type AssumptionId,
+  type Choices,
+  chooseOptions,
+  optionNames,
+} from '../../src/core/contract/assumption-table.ts';
 import { createStore, type Store } from '../../src/core/store/store.ts';
 import { prepareMock } from '../../src/features/deployment/ask-mock.ts';
 import type { CheckReport } from '../../src/features/deployment/check/check-report.ts';
-import type { CheckOptions } from '../../src/features/deployment/check/probes.ts';
 import { createCheckReport } from '../../src/features/deployment/check/report.ts';
 import { type CheckRun, runCheck } from '../../src/features/deployment/check/run.ts';
 import { type DeploymentRequest, Pace } from '../../src/features/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/features/deployment/deployment-reply.ts';
+import type { DeploymentFlags } from '../../src/features/deployment/flags.ts';
 import { SAFE_METHODS } from '../../src/features/deployment/transport.ts';
+import { drawChoices, drawing, OVERDUE } from './drawn-requests.ts';
 
 export const DEPLOYED_AT = Date.UTC(2026, 10, 22, 9, 0, 0);
-
-/** An order that is pending past its ship date. */
-export const OVERDUE = 20n;
 
 const STATUSES = ['available', 'sold', 'pending'] as const;
 const ANIMALS = 24;
@@ -37,7 +41,7 @@ export function deploymentStore(): Store {
 }
 
 /** Everything that a check can be told about these orders and keys. */
-export const WHOLE_CHECK: CheckOptions = {
+export const WHOLE_CHECK: DeploymentFlags = {
   writes: true,
   cancel: [1n, OVERDUE],
   shipped: [2n],
@@ -52,7 +56,7 @@ export type Change = (reply: DeploymentReply, request: DeploymentRequest) => Dep
 /** What a deployment and those between it and a check are like. */
 export interface Circumstances {
   readonly now?: number;
-  readonly options?: Partial<CheckOptions>;
+  readonly options?: Partial<DeploymentFlags>;
   /** Changes its replies on their way, or throws. */
   readonly change?: Change;
   /** Milliseconds by which reads are behind writes. */
@@ -159,4 +163,23 @@ function drawWrite(draw: (bound: number) => number): DeploymentRequest {
   if (kind === 1) return { method: 'DELETE', path: `/store/orders/${4 + draw(12)}` };
   const body = `{"quantity":${draw(3) * draw(10)}}`;
   return { method: 'PATCH', path: `/inventory/${1 + draw(ANIMALS)}`, body };
+}
+
+/** Checks deployments with each option of each assumption in turn, beside drawn ones. */
+export async function checkDrawn(seed: number, rounds: number) {
+  const draw = drawing(seed);
+  const settled = new Map<AssumptionId, number>();
+  const wrong: object[] = [];
+  for (let count = 0; count < rounds; count += 1) {
+    const turn = ASSUMPTION_IDS.filter((_, at) => (at + count) % 2 === 0).map((id) => {
+      return [id, optionNames(id)[Math.floor(count / 2) % optionNames(id).length]];
+    });
+    const truth = chooseOptions({ ...drawChoices(draw), ...Object.fromEntries(turn) });
+    const report = await reportOn(truth, { options: { stock: draw(2) === 0 ? 1n : 3n } });
+    wrong.push(...findWrong(report, truth).map((verdict) => ({ verdict, truth })));
+    for (const { id, verdict } of report.assumptions) {
+      if (verdict === 'settled') settled.set(id, (settled.get(id) ?? 0) + 1);
+    }
+  }
+  return { wrong, settled };
 }

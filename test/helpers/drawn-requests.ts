@@ -6,7 +6,9 @@ import {
   optionNames,
 } from '../../src/core/contract/assumption-table.ts';
 import type { DeploymentRequest } from '../../src/features/deployment/deployment-client.ts';
-import { OVERDUE } from './checked-deployment.ts';
+
+/** An order that is pending past its ship date. */
+export const OVERDUE = 20n;
 
 const ids = fc.oneof(
   fc.integer({ min: 1, max: 70 }).map(String),

@@ -3,18 +3,18 @@ import { BODY_LIMITS } from '../../core/contract/assumptions/protocol-assumption
 import { BASE_PATH } from '../../core/contract/operations.ts';
 import { parseTarget } from '../../core/contract/target.ts';
 import { answer } from '../../core/sandbox/answer.ts';
+import type { Exchange } from '../../core/sandbox/exchange.ts';
 import { createServiceRequest } from '../../core/sandbox/service-request.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createStart } from '../../core/scenario/sandbox-start.ts';
 import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
-import { type Representation, representationFor } from '../../core/service/reply.ts';
+import { basisReasons, type Representation, representationFor } from '../../core/service/reply.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { DeploymentRequest } from './deployment-client.ts';
 import type { DeploymentReply } from './deployment-reply.ts';
 
-interface MockReply extends DeploymentReply {
-  /** Whether the document prescribes its status. */
-  readonly isDocumented: boolean;
+export interface MockReply extends DeploymentReply, Pick<Exchange, 'basis'> {
+  readonly why: string | undefined;
 }
 
 /** @param elapsed milliseconds of the mock's clock since it started */
@@ -38,11 +38,11 @@ export function prepareMock(
       const instant = { wall: now + elapsed, steady: 0 };
       const asked = answer(state, readRequest(request, choices, bodies), instant);
       state = { ...asked.state, settings };
-      const { reply, basis } = asked.result;
+      const { reply, basis, reasons } = asked.result;
       if (reply === undefined) throw new Error('The mock gave no reply.');
       const body = Buffer.from(reply.body ?? '');
-      const isDocumented = basis.kind === 'documented';
-      return { status: reply.status, headers: reply.headers, body, isDocumented };
+      const why = reasons[basisReasons(basis).length];
+      return { status: reply.status, headers: reply.headers, body, basis, why };
     };
   };
 }

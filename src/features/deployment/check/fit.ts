@@ -17,7 +17,6 @@ export interface Evidence<E extends Exhibit> {
 }
 
 export interface FitVerdict<E extends Exhibit> {
-  readonly id: AssumptionId;
   readonly verdict: 'settled' | 'none-of-the-options' | 'open';
   /** The best one; certain only if it is settled. */
   readonly option: string;
@@ -27,30 +26,27 @@ export interface FitVerdict<E extends Exhibit> {
   readonly instead?: Partial<Choices> | undefined;
 }
 
-/** A facet that the mock shows under no choices. */
-export interface Unexplained<E extends Exhibit> extends Evidence<E> {
-  readonly expected: string;
-  readonly isDocumented: boolean;
-}
-
 /** Finds the choices that explain what was seen, and what else would. */
 export class Fit<E extends Exhibit> {
   readonly choices: Choices;
-  readonly #predictor: Predictor<E>;
+  readonly #exhibits: readonly E[];
+  readonly #predictor = new Predictor();
   readonly #options: (id: AssumptionId) => readonly string[];
 
   /** @param rate what a burst has shown, if it is no usual option */
   constructor(exhibits: readonly E[], rate?: string) {
-    this.#predictor = new Predictor(exhibits);
+    this.#exhibits = exhibits;
     this.#options = (id) =>
       id === 'rate-limit' && rate !== undefined ? [...optionNames(id), rate] : optionNames(id);
     this.choices = this.#findBest();
   }
 
   #others(id: AssumptionId, choices: Choices): Choices[] {
-    return this.#options(id).flatMap((option) =>
-      option === choices[id] ? [] : withOption(choices, id, option),
-    );
+    return this.#options(id).flatMap((option) => {
+      if (option === choices[id]) return [];
+      if (!isOption(id, option)) throw new TypeError(`${id} has no option ${option}`);
+      return { ...choices, [id]: option };
+    });
   }
 
   /** Changes one assumption at a time, then two at once, until nothing explains more. */
@@ -65,9 +61,11 @@ export class Fit<E extends Exhibit> {
   }
 
   #pickBest(best: Choices, others: readonly Choices[]): Choices {
-    let [found, most] = [best, this.#predictor.score(best)];
+    const scoreOf = (choices: Choices) =>
+      this.#exhibits.reduce((sum, it) => sum + this.#predictor.predict(it, choices).score, 0);
+    let [found, most] = [best, scoreOf(best)];
     for (const choices of others) {
-      const score = this.#predictor.score(choices);
+      const score = scoreOf(choices);
       if (score > most) [found, most] = [choices, score];
     }
     return found;
@@ -75,46 +73,40 @@ export class Fit<E extends Exhibit> {
 
   /** The first change has to matter where something is not yet explained, the second where it matters. */
   #listPairs(best: Choices): readonly Choices[] {
-    const { exhibits } = this.#predictor;
-    const doubtful = exhibits.flatMap((exhibit) => {
+    const doubtful = this.#exhibits.flatMap((exhibit) => {
       const { score, reads } = this.#predictor.predict(exhibit, best);
       const wanted = exhibit.seen.reduce((sum, shown) => sum + Object.keys(shown).length, 0);
-      return score < wanted ? reads.map(([id]) => id) : [];
+      return score < wanted ? [...reads.keys()] : [];
     });
     return [...new Set(doubtful)].flatMap((id) =>
       this.#others(id, best).flatMap((choices) => {
-        const readings = exhibits.map((exhibit) => this.#listRead(exhibit, choices));
-        const together = readings.flatMap((read) => (read.includes(id) ? read : []));
-        return [...new Set(together)].flatMap((other) =>
-          other === id ? [] : this.#others(other, choices),
-        );
+        const readings = this.#exhibits.map((it) => this.#predictor.predict(it, choices).reads);
+        const together = readings.flatMap((reads) => (reads.has(id) ? [...reads.keys()] : []));
+        const seconds = [...new Set(together)].filter((second) => second !== id);
+        return seconds.flatMap((second) => this.#others(second, choices));
       }),
     );
   }
 
   judge(id: AssumptionId): FitVerdict<E> {
     const option = this.choices[id];
-    const evidence: Evidence<E>[] = [];
-    const conflicts: Evidence<E>[] = [];
-    let instead: Partial<Choices> | undefined;
-    let isSupported = false;
-    for (const other of this.#others(id, this.choices)) {
-      const found = this.#compare(other);
-      conflicts.push(...found.conflicts);
-      evidence.push(...found.supports);
-      isSupported ||= found.supports.length > 0 || found.isOtherSeen;
-      instead ??=
-        found.supports.length === 0
-          ? { [id]: other[id] }
-          : this.#findAlternative(id, other, found.supports);
-    }
+    const found = this.#others(id, this.choices).map((other) => {
+      return { other, ...this.#compare(other) };
+    });
+    const conflicts = found.flatMap((each) => each.conflicts);
     if (conflicts.length > 0) {
-      const isNone = !isSupported && conflicts.every((each) => this.#isOtherwise(each));
+      const isNone =
+        !found.some(({ supports, isOtherSeen }) => supports.length > 0 || isOtherSeen) &&
+        conflicts.every((each) => this.#isOtherwise(each));
       const verdict = isNone ? 'none-of-the-options' : 'open';
-      return { id, verdict, option, evidence: conflicts };
+      return { verdict, option, evidence: conflicts };
     }
-    if (instead !== undefined) return { id, verdict: 'open', option, evidence, instead };
-    return { id, verdict: 'settled', option, evidence };
+    const evidence = found.flatMap(({ supports }) => supports);
+    for (const { other, supports } of found) {
+      const instead = this.#findAlternative(id, other, supports);
+      if (instead !== undefined) return { verdict: 'open', option, evidence, instead };
+    }
+    return { verdict: 'settled', option, evidence };
   }
 
   /** What speaks for the best choices, and what against them, where others predict something else. */
@@ -122,28 +114,27 @@ export class Fit<E extends Exhibit> {
     const supports: Evidence<E>[] = [];
     const conflicts: Evidence<E>[] = [];
     let isOtherSeen = false;
-    for (const exhibit of this.#predictor.exhibits) {
-      const [best, next] = [this.choices, other].map((each) =>
-        this.#predictor.predict(exhibit, each),
-      );
-      if (best === undefined || next === undefined || best === next) continue;
+    for (const exhibit of this.#exhibits) {
+      const best = this.#predictor.predict(exhibit, this.choices);
+      const next = this.#predictor.predict(exhibit, other);
+      if (best === next) continue;
       const changed = listChanged(best, next);
       for (const [at, shown] of exhibit.seen.entries()) {
         const isWhole = isAsPredicted(exhibit, best, at);
         for (const [facet, value] of Object.entries(shown)) {
           const [mine, theirs] = [best.facets[at]?.[facet], next.facets[at]?.[facet]];
           if (mine === undefined || !changed.has(facet)) continue;
+          const found = { exhibit, at, facet };
           if (value === mine) {
-            if (isWhole && theirs !== undefined && theirs !== mine) {
-              supports.push({ exhibit, at, facet });
-            }
-            continue;
+            if (isWhole && theirs !== undefined && theirs !== mine) supports.push(found);
+          } else if (
+            // What neither explains in a story speaks against both.
+            !saysNothing(shown, best.facets[at], next.facets[at]) &&
+            (value === theirs || !VOLATILE.includes(facet))
+          ) {
+            isOtherSeen ||= value === theirs;
+            conflicts.push(found);
           }
-          // What neither explains in a story speaks against both.
-          if (saysNothing(shown, best.facets[at], next.facets[at])) continue;
-          if (VOLATILE.includes(facet) && value !== theirs) continue;
-          if (value === theirs) isOtherSeen = true;
-          conflicts.push({ exhibit, at, facet });
         }
         if (!isWhole) break;
       }
@@ -151,19 +142,16 @@ export class Fit<E extends Exhibit> {
     return { supports, conflicts, isOtherSeen };
   }
 
-  /** A second change that takes back all that speaks against the first. */
+  /** The other option if nothing speaks against it, or a second change that takes back all that does. */
   #findAlternative(
     id: AssumptionId,
     other: Choices,
     supports: readonly Evidence<E>[],
   ): Partial<Choices> | undefined {
-    const readings = [...new Set(supports.map(({ exhibit }) => exhibit))].map((exhibit) =>
-      this.#listRead(exhibit, other),
-    );
-    const together = readings[0]?.filter(
-      (each) => each !== id && readings.every((read) => read.includes(each)),
-    );
-    for (const second of together ?? []) {
+    if (supports.length === 0) return { [id]: other[id] };
+    const readings = supports.map(({ exhibit }) => this.#predictor.predict(exhibit, other).reads);
+    for (const second of readings[0]?.keys() ?? []) {
+      if (second === id || !readings.every((reads) => reads.has(second))) continue;
       for (const both of this.#others(second, other)) {
         if (this.#compare(both).supports.length > 0) continue;
         return { [id]: both[id], [second]: both[second] };
@@ -173,13 +161,15 @@ export class Fit<E extends Exhibit> {
   }
 
   /** Whether it is what no option shows, though the document does not exclude it. */
-  #isOtherwise(found: Evidence<E>): boolean {
-    const value = found.exhibit.seen[found.at]?.[found.facet] ?? '';
-    return !(found.facet === 'status' && value.startsWith('2')) && !this.#isExplained(found);
+  #isOtherwise({ exhibit, at, facet }: Evidence<E>): boolean {
+    const isDocumented = this.#predictor.predict(exhibit, this.choices).isDocumented[at];
+    const isAccepted = exhibit.seen[at]?.[facet]?.startsWith('2');
+    if (facet === 'status' && (isAccepted || isDocumented)) return false;
+    return !this.#isExplained(exhibit, at, facet);
   }
 
   /** Whether the mock shows it under the best choices, or with a single change of them. */
-  #isExplained({ exhibit, at, facet }: Evidence<E>): boolean {
+  #isExplained(exhibit: E, at: number, facet: string): boolean {
     return this.#neighbours().some((choices) => {
       const { facets } = this.#predictor.predict(exhibit, choices);
       return facets[at]?.[facet] === exhibit.seen[at]?.[facet];
@@ -192,23 +182,7 @@ export class Fit<E extends Exhibit> {
 
   /** Whether a story depends on an assumption, also if another one had another option. */
   mayShow(id: AssumptionId, exhibit: Exhibit): boolean {
-    return this.#neighbours().some((choices) => this.#listRead(exhibit, choices).includes(id));
-  }
-
-  /** What no choices explain, after replies that they do. */
-  listUnexplained(): Unexplained<E>[] {
-    return this.#predictor.exhibits.flatMap((exhibit) => {
-      const best = this.#predictor.predict(exhibit, this.choices);
-      const end = exhibit.seen.findIndex((_, at) => !isAsPredicted(exhibit, best, at));
-      const followed = exhibit.seen.slice(0, end === -1 ? undefined : end + 1);
-      return followed.flatMap((shown, at) =>
-        Object.keys(shown).flatMap((facet) => {
-          const expected = best.facets[at]?.[facet];
-          if (expected === undefined || this.#isExplained({ exhibit, at, facet })) return [];
-          return { exhibit, at, facet, expected, isDocumented: best.isDocumented[at] === true };
-        }),
-      );
-    });
+    return this.#neighbours().some((it) => this.#predictor.predict(exhibit, it).reads.has(id));
   }
 
   /** Whether other options of an assumption would show something else in a story. */
@@ -219,26 +193,23 @@ export class Fit<E extends Exhibit> {
     });
   }
 
-  #listRead(exhibit: Exhibit, choices: Choices): readonly AssumptionId[] {
-    return this.#predictor.predict(exhibit, choices).reads.map(([id]) => id);
+  /** The first status of a story that no choices explain. */
+  findWrongStatus(exhibit: E) {
+    const best = this.#predictor.predict(exhibit, this.choices);
+    const at = exhibit.seen.findIndex((_, probe) => !isAsPredicted(exhibit, best, probe));
+    const [found, expected] = [exhibit.seen[at]?.status, best.facets[at]?.status];
+    if (found === undefined || expected === undefined) return undefined;
+    if (this.#isExplained(exhibit, at, 'status')) return undefined;
+    return { at, found, expected, isDocumented: best.isDocumented[at] === true };
   }
-}
-
-function withOption(choices: Choices, id: AssumptionId, option: string): Choices {
-  if (!isOption(id, option)) throw new TypeError(`${id} has no option ${option}`);
-  return { ...choices, [id]: option };
 }
 
 /** Facets that other clients can change, too: only what the mock predicts says something. */
 export const VOLATILE: readonly string[] = ['entry of PET'];
 
-/** The facets that a reply has as a whole. */
-const WHOLE = ['status', 'body'];
-
 /** Whether a reply is one that the choices lead to; a story is followed only so far. */
 function isAsPredicted({ seen }: Exhibit, { facets }: Prediction, at: number): boolean {
-  const [shown = {}, predicted = {}] = [seen[at], facets[at]];
-  return WHOLE.every((name) => shown[name] === predicted[name]);
+  return ['status', 'body'].every((name) => seen[at]?.[name] === facets[at]?.[name]);
 }
 
 /** The names of facets on which two predictions of a story differ. */

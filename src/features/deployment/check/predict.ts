@@ -16,9 +16,10 @@ export interface Exhibit {
 
 /** What the mock shows in a story, by probe, and the choices that it reads for it. */
 export interface Prediction {
-  readonly reads: readonly (readonly [AssumptionId, string])[];
+  readonly reads: ReadonlyMap<AssumptionId, string>;
   readonly facets: readonly Facets[];
   readonly isDocumented: readonly boolean[];
+  /** How much of what was seen it explains. */
   readonly score: number;
 }
 
@@ -29,59 +30,30 @@ interface Branch {
 }
 
 /** What the mock would show under choices; each story is told again only if one that it reads differs. */
-export class Predictor<E extends Exhibit> {
-  readonly exhibits: readonly E[];
+export class Predictor {
   readonly #known = new Map<Exhibit, Branch | Prediction>();
-
-  constructor(exhibits: readonly E[]) {
-    this.exhibits = exhibits;
-  }
 
   predict(exhibit: Exhibit, choices: Choices): Prediction {
     let known = this.#known.get(exhibit);
     while (known !== undefined && 'next' in known) known = known.next.get(choices[known.id]);
     if (known !== undefined) return known;
     const prediction = predictStory(exhibit, choices);
-    this.#known.set(exhibit, graft(this.#known.get(exhibit), prediction, prediction.reads));
+    const grown = graft(this.#known.get(exhibit), prediction, [...prediction.reads]);
+    this.#known.set(exhibit, grown);
     return prediction;
-  }
-
-  score(choices: Choices): number {
-    return this.exhibits.reduce((sum, each) => sum + this.predict(each, choices).score, 0);
   }
 }
 
 function graft(
   tree: Branch | Prediction | undefined,
   prediction: Prediction,
-  [first, ...others]: Prediction['reads'],
+  [first, ...others]: readonly (readonly [AssumptionId, string])[],
 ): Branch | Prediction {
   if (first === undefined) return prediction;
   const [id, option] = first;
   const branch = tree !== undefined && 'next' in tree ? tree : { id, next: new Map() };
   branch.next.set(option, graft(branch.next.get(option), prediction, others));
   return branch;
-}
-
-export function predictStory({ story, world, seen }: Exhibit, choices: Choices): Prediction {
-  const reads = new Map<AssumptionId, string>();
-  const mock = world.open(trackReads(choices, reads));
-  const scene = new Scene(story, world, world.store.animals.highestId, true);
-  const isDocumented: boolean[] = [];
-  for (const isLate of [false, true]) {
-    for (const step of scene.steps(isLate)) {
-      const { method, headers, body, times, elapsed } = step.probe;
-      const key = MOCK_KEYS[step.probe.key ?? ''];
-      const request = { method, path: step.path, key, headers, body };
-      const replies = Array.from({ length: times }, () => mock(request, elapsed));
-      readReplies(scene, step, replies);
-      isDocumented[step.at] = replies[0]?.isDocumented === true;
-    }
-  }
-  const shown = seen.flatMap((each, at) =>
-    Object.entries(each).filter(([name, value]) => scene.facets[at]?.[name] === value),
-  );
-  return { reads: [...reads], facets: scene.facets, isDocumented, score: shown.length };
 }
 
 const MOCK_KEYS: Readonly<Record<string, string | null>> = {
@@ -91,11 +63,29 @@ const MOCK_KEYS: Readonly<Record<string, string | null>> = {
   'read-only': 'demo-read-only-key',
 };
 
-function trackReads(choices: Choices, reads: Map<AssumptionId, string>): Choices {
-  return new Proxy(choices, {
+export function predictStory({ story, world, seen }: Exhibit, choices: Choices): Prediction {
+  const reads = new Map<AssumptionId, string>();
+  const tracked = new Proxy(choices, {
     get: (target, name) => {
       if (typeof name === 'string' && isRowName(target, name)) reads.set(name, target[name]);
       return Reflect.get(target, name);
     },
   });
+  const mock = world.open(tracked);
+  const scene = new Scene(story, world, world.store.animals.highestId, true);
+  const isDocumented: boolean[] = [];
+  for (const isLate of [false, true]) {
+    for (const step of scene.steps(isLate)) {
+      const { method, headers, body, times, elapsed } = step.probe;
+      const key = MOCK_KEYS[step.probe.key ?? ''];
+      const request = { method, path: step.path, key, headers, body };
+      const replies = Array.from({ length: times }, () => mock(request, elapsed));
+      readReplies(scene, step, replies);
+      isDocumented[step.at] = replies[0]?.basis.kind === 'documented';
+    }
+  }
+  const shown = seen.flatMap((each, at) =>
+    Object.entries(each).filter(([name, value]) => scene.facets[at]?.[name] === value),
+  );
+  return { reads, facets: scene.facets, isDocumented, score: shown.length };
 }

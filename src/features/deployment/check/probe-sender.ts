@@ -1,9 +1,9 @@
 import { findHeader } from '../../../core/raw-http.ts';
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
-import type { DeploymentReply } from '../deployment-reply.ts';
+import { type DeploymentReply, readRetryAfter } from '../deployment-reply.ts';
+import type { DeploymentFlags } from '../flags.ts';
 import { SAFE_METHODS } from '../transport.ts';
-import { type CheckOptions, type Probe, STORIES } from './probes.ts';
-import type { Step } from './scene.ts';
+import { type Probe, STORIES, type Step } from './probes.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'time'>;
 
@@ -32,12 +32,12 @@ export class ProbeSender {
   /** By the `Date` of the first reply. */
   clock = Date.now();
   readonly #client: Sender;
-  readonly #options: CheckOptions;
+  readonly #options: DeploymentFlags;
   #requests = 0;
   #failures = 0;
   #end: string | undefined;
 
-  constructor(client: Sender, options: CheckOptions) {
+  constructor(client: Sender, options: DeploymentFlags) {
     this.#client = client;
     this.time = client.time;
     this.#options = options;
@@ -126,8 +126,7 @@ function explainBurst(found: readonly ProbeExchange[], seconds: number): string 
   if (last === undefined) return undefined;
   const { status, headers } = last.reply;
   if (status === 429) {
-    const wait = findHeader(headers, 'retry-after') ?? 'absent';
-    if (Number(wait) !== 1) return `${describeExchange(last)}, Retry-After ${wait}`;
+    if (Math.ceil(readRetryAfter(last.reply) ?? 0) !== 1) return explainLimit(last);
   } else {
     const announced = headers.find((name, at) => at % 2 === 0 && /^(?:x-)?ratelimit/i.test(name));
     if (announced !== undefined) return `${announced} announces a limit`;
@@ -146,24 +145,29 @@ export function describeExchange({ probe, path, reply }: ProbeExchange): string 
   return `${method} ${path}${sent}${size}${words && ` ${words}`}: ${reply.status}`;
 }
 
+/** With the seconds to wait, also where the deployment names a date. */
+function explainLimit(exchange: ProbeExchange): string {
+  const wait = Math.ceil(readRetryAfter(exchange.reply) ?? Number.NaN);
+  return `${describeExchange(exchange)}, Retry-After ${Number.isNaN(wait) ? 'absent' : wait}`;
+}
+
 /** Replies that are none of the service prove nothing. */
 function explainNoAnswer(exchange: ProbeExchange): string | undefined {
   const { probe, reply } = exchange;
   const { status, headers } = reply;
   const text = describeExchange(exchange);
-  if (status === 429 && probe.times === 1) {
-    return `${text}, Retry-After ${findHeader(headers, 'retry-after') ?? 'absent'}`;
-  }
+  if (status === 429 && probe.times === 1) return explainLimit(exchange);
   if (isServerFailure(reply) || status === 304) return text;
   if (/^text\/html\b/i.test(findHeader(headers, 'content-type') ?? '')) {
     return `${text} with an HTML page, which is not of the service`;
   }
+  const isWrite = !SAFE_METHODS.test(probe.method);
+  const isOwnKey = probe.key === undefined || probe.key === 'read-only';
   const isRefused =
-    (status === 403 && probe.key !== 'read-only') || (status === 401 && probe.key === undefined);
-  const isNoWrite = status === 405 || (status === 404 && probe.method === 'POST');
-  return isRefused || (isNoWrite && !SAFE_METHODS.test(probe.method))
-    ? `the key has no permission: ${text}`
-    : undefined;
+    (status === 401 && isOwnKey) ||
+    (status === 403 && probe.key === undefined) ||
+    (isWrite && (status === 405 || (status === 404 && probe.method === 'POST')));
+  return isRefused ? `the key has no permission: ${text}` : undefined;
 }
 
 function requireAccess(first: ProbeExchange): void {

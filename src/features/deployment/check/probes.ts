@@ -3,48 +3,47 @@ import {
   type OperationId,
   operationShape,
 } from '../../../core/contract/operations.ts';
+import { SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
 import { isObject, type Json, tryParseJson } from '../../../core/json.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
 import { rowNames } from '../../../core/words.ts';
 import { UNKNOWN_WORD } from '../deployment-reply.ts';
+import type { DeploymentFlags } from '../flags.ts';
 
-/** By the names of the flags. */
-export interface CheckOptions {
-  readonly writes?: boolean | undefined;
-  readonly cancel?: readonly bigint[] | undefined;
-  readonly shipped?: readonly bigint[] | undefined;
-  readonly cancelled?: readonly bigint[] | undefined;
-  readonly stock?: bigint | undefined;
-  /** The first of each is used. */
-  readonly readOnlyKey?: readonly string[] | undefined;
-  readonly invalidKey?: readonly string[] | undefined;
-  readonly rate?: number | undefined;
-  /** Milliseconds that a read may be behind a write. */
-  readonly patience?: number | undefined;
-}
-
-export interface Probe {
+export interface Probe extends Modifier {
   readonly method: string;
   /** Below the base URL. Words in capitals stand for what a deployment or a flag provides. */
   readonly path: string;
   readonly body: string | undefined;
   /** The members of the body. */
   readonly sent: Json;
-  readonly key: KeyName | undefined;
   readonly headers: Readonly<Record<string, string>>;
   /** Undefined if the document has no such operation. */
   readonly operation: OperationId | undefined;
   readonly times: number;
   /** What `MODIFIERS` say. */
   readonly words: string;
-  readonly isLate: boolean;
-  readonly isOnce: boolean;
+}
+
+interface Modifier {
+  readonly key?: KeyName;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly times?: number;
+  readonly isLate?: boolean;
+  readonly isOnce?: boolean;
   /** Only after a reply that accepts the request before it. */
-  readonly isFollowing: boolean;
+  readonly isFollowing?: boolean;
   /** No reply may accept it: it breaks a type, or lacks a required field. */
-  readonly isWrong: boolean;
+  readonly isWrong?: boolean;
   /** Of the clock of a mock, in milliseconds since its start. */
-  readonly elapsed: number;
+  readonly elapsed?: number;
+}
+
+/** A probe of a story, with what its words stand for. */
+export interface Step {
+  readonly at: number;
+  readonly probe: Probe;
+  readonly path: string;
 }
 
 type KeyName = 'none' | 'unknown' | 'invalid' | 'read-only';
@@ -61,8 +60,6 @@ export interface Story {
 const ORDER_FLAGS = { CANCEL: 'cancel', SHIPPED: 'shipped', CANCELLED: 'cancelled' } as const;
 
 const ORIGIN = 'https://petstore-mock-check.example';
-
-type Modifier = Partial<Omit<Probe, 'method' | 'path' | 'body' | 'sent' | 'operation' | 'words'>>;
 
 /** How often everything is asked: what differs proves nothing. */
 export const ROUNDS = 2;
@@ -97,7 +94,7 @@ export const SENT_ID = 7_777_777_777_777_777n;
 /** One character more than `name-limits: 255` allows. */
 const LONG_NAME = `${CHECK_NAME}: `.padEnd(256, 'x');
 const padded = (kib: number) => '{}'.padEnd((kib + 1) * 1024);
-const LATER = ['later: GET /pets/NEW', 'later: GET /inventory'];
+const LATER = ['later: GET /pets/NEW', 'later: GET /pets?limit=99', 'later: GET /inventory'];
 
 const stock = (id: string) =>
   [3, 0, 5].map((count) => `PATCH /inventory/${id} {"quantity":${count}}`);
@@ -116,7 +113,7 @@ const READS: readonly (readonly [why: string, ...probes: string[]])[] = [
   ['the default limit', 'GET /pets'],
   ['the next page', 'GET /pets?limit=1', 'GET /petsNEXT', 'GET /pets?limit=1&offset=1'],
   ['a page of two animals', 'GET /pets?limit=2'],
-  ...['available', 'pending', 'sold'].map(
+  ...SEEN_ANIMAL_STATUSES.map(
     (status) => ['the filter', `GET /pets?limit=100&status=${status}`] as const,
   ),
   ['an animal of the list', 'GET /pets/LISTED'],
@@ -180,7 +177,7 @@ const UNASKED: typeof READS = [
 
 interface Need {
   readonly text: string;
-  readonly isMet: (options: CheckOptions) => boolean;
+  readonly isMet: (options: DeploymentFlags) => boolean;
 }
 
 /** What lines need that match a pattern. */
@@ -198,9 +195,20 @@ const NEEDS: readonly (readonly [RegExp, text: string, isMet: Need['isMet']])[] 
 const FORM = /^(?:([^:{]*): )?([A-Z]+) (\S+)(?: (.*))?$/s;
 
 function readProbe(line: string): Probe {
-  const [, words = '', method = '', path = '', body] = FORM.exec(line) ?? [];
-  const modifiers = words.split(', ').map((word) => MODIFIERS[word] ?? {});
-  const shown = words.split(', ').filter((word) => /^(?:with|as |from|\d)/.test(word));
+  const [, text = '', method = '', path = '', body] = FORM.exec(line) ?? [];
+  const words = text.split(', ');
+  const shown = words.filter((word) => /^(?:with|as |from|\d)/.test(word)).join(', ');
+  const modifiers = words.map((word) => MODIFIERS[word] ?? {});
+  return createProbe(method, path, body, Object.assign({}, ...modifiers), shown);
+}
+
+export function createProbe(
+  method: string,
+  path: string,
+  body: string | undefined,
+  modifier: Modifier,
+  words = '',
+): Probe {
   const operation = OPERATION_IDS.find((id) => {
     const shape = operationShape(id);
     const pattern = shape.path.replace(/\{\w+\}/, '[^/?]+');
@@ -208,9 +216,7 @@ function readProbe(line: string): Probe {
   });
   const parsed = tryParseJson(body ?? '');
   const sent = isObject(parsed) ? parsed : {};
-  const rest = { key: undefined, headers: {}, times: 1, operation, words: shown.join(', ') };
-  const flags = { isLate: false, isOnce: false, isFollowing: false, isWrong: false, elapsed: 0 };
-  return Object.assign({ method, path, body, sent, ...rest, ...flags }, ...modifiers);
+  return { method, path, body, sent, headers: {}, times: 1, operation, words, ...modifier };
 }
 
 function createStory([why, ...lines]: (typeof READS)[number]): Story {
@@ -229,7 +235,7 @@ export const STORIES: readonly Story[] = [
 ];
 
 /** What a story lacks. */
-export function missingNeeds({ needs }: Story, options: CheckOptions): readonly string[] {
+export function missingNeeds({ needs }: Story, options: DeploymentFlags): readonly string[] {
   return needs.filter(({ isMet }) => !isMet(options)).map(({ text }) => text);
 }
 
@@ -239,7 +245,7 @@ interface PlannedStory {
 }
 
 /** The stories that the flags allow, one for each order that a flag names. */
-export function planStories(options: CheckOptions): readonly PlannedStory[] {
+export function planStories(options: DeploymentFlags): readonly PlannedStory[] {
   return STORIES.filter((story) => missingNeeds(story, options).length === 0).flatMap((story) => {
     const { orderWord } = story;
     if (orderWord === undefined) return [{ story }];
@@ -250,7 +256,7 @@ export function planStories(options: CheckOptions): readonly PlannedStory[] {
 export type PlannedRequest = ReturnType<typeof planCheck>[number];
 
 /** The requests of a check, in order. Words in capitals stand for what only the deployment can tell. */
-export function planCheck(options: CheckOptions) {
+export function planCheck(options: DeploymentFlags) {
   return planStories(options).flatMap(({ story, order }) =>
     story.probes.map(({ method, path, body, words, times, isOnce }) => ({
       method,

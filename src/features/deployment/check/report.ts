@@ -6,17 +6,13 @@ import {
 import { DOCUMENTED_REPLIES } from '../../../core/contract/possible-replies.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
 import { joinWords } from '../../../core/words.ts';
-import { distinct, isViolation, parseBody, replyDifferences } from '../deployment-reply.ts';
-import {
-  type CheckReport,
-  type Difference,
-  OTHER_CLIENT,
-  type ReplyVerdict,
-} from './check-report.ts';
+import { distinct, isViolation } from '../deployment-reply.ts';
+import { type CheckReport, OTHER_CLIENT, type ReplyVerdict } from './check-report.ts';
 import { type Evidence, Fit, VOLATILE } from './fit.ts';
 import { type Exhibit, predictStory } from './predict.ts';
-import { describeExchange, type ProbeExchange } from './probe-sender.ts';
+import { describeExchange } from './probe-sender.ts';
 import { BURST, missingNeeds, STORIES } from './probes.ts';
+import { listBroken, type ReplyDifference } from './promises.ts';
 import type { CheckedStory, CheckRun } from './run.ts';
 import type { AssumptionVerdict } from './saved-verdicts.ts';
 import { createLists, createWorld, type World } from './world.ts';
@@ -24,8 +20,8 @@ import { createLists, createWorld, type World } from './world.ts';
 export function createCheckReport(run: CheckRun): CheckReport {
   const judge = new Judge(run);
   const { patience = DEFAULTS.patience } = run.options;
-  const isAfterWrites = run.stories.some(({ story, tellings }) => {
-    const isTold = tellings.some(({ reason }) => reason === undefined);
+  const isAfterWrites = run.stories.some(({ story, scenes }) => {
+    const isTold = scenes.some(({ reason }) => reason === undefined);
     return isTold && story.probes.some(({ isLate }) => isLate);
   });
   return {
@@ -51,11 +47,7 @@ export function reportsViolation({ replies }: CheckReport): boolean {
 /** Proofs that a verdict names. */
 const MAX_SHOWN = 2;
 
-/** What the document says of a reply, besides its status and the shape of its body. */
-const DOCUMENTED_FACETS = ['count', 'statuses', 'fields', 'quantity', 'petId', 'ids', 'sunset'];
-
 type ReplyName = Pick<ReplyVerdict, 'operation' | 'status'>;
-type ReplyDifference = Difference & ReplyName;
 
 class Judge {
   readonly #run: CheckRun;
@@ -65,8 +57,8 @@ class Judge {
 
   constructor(run: CheckRun) {
     this.#run = run;
-    const bursts = run.stories.flatMap(({ tellings: [first] }) =>
-      (first?.scene.facets ?? []).flatMap(({ passed }) => passed ?? []),
+    const bursts = run.stories.flatMap(({ scenes: [first] }) =>
+      (first?.facets ?? []).flatMap(({ passed }) => passed ?? []),
     );
     const rate = bursts.find((passed) => Number(passed) > 0 && Number(passed) < BURST);
     this.#fit = new Fit(run.stories, rate && `${rate}/s`);
@@ -78,7 +70,7 @@ class Judge {
 
   judgeAssumption(id: AssumptionId): AssumptionVerdict {
     const { verdict, option, evidence, instead } = this.#fit.judge(id);
-    const shown = this.#describe(evidence);
+    const shown = describeEvidence(evidence);
     if (verdict === 'settled') return { id, verdict, option, why: shown };
     if (instead === undefined) return { id, verdict, why: `found ${shown}` };
     const others = Object.entries(instead).map((pair) => pair.join('='));
@@ -90,25 +82,16 @@ class Judge {
     return { id, verdict, why: why || both };
   }
 
-  #describe(evidence: readonly Evidence<CheckedStory>[]): string {
-    const texts = evidence.map(({ exhibit, at, facet }) => {
-      const [exchange] = exchangesOf(exhibit.tellings, at);
-      const text = exchange === undefined ? '' : describeExchange(exchange);
-      return facet === 'status' ? text : `${text}, ${facet}: ${exhibit.seen[at]?.[facet]}`;
-    });
-    return [...new Set(texts)].slice(0, MAX_SHOWN).join('; ');
-  }
-
   /** What would settle assumptions, or what kept the check from it. */
   #explain(ids: readonly AssumptionId[]): string {
     const isAbout = (exhibit: Exhibit) => ids.some((id) => this.#fit.wouldShow(id, exhibit));
-    const asked = this.#run.stories.filter(isAbout);
-    const reasons = asked.flatMap(({ tellings }) => tellings.flatMap(({ reason }) => reason ?? []));
-    const others = this.#run.stories.filter((story) => {
-      return ids.some((id) => this.#fit.mayShow(id, story));
-    });
-    const moved = others.flatMap(listMoved).slice(0, 1);
-    return [...new Set([...reasons, ...moved, ...this.#listNeeds(isAbout)])].join('; ');
+    const reasons = this.#run.stories
+      .filter(isAbout)
+      .flatMap(({ scenes }) => scenes.flatMap(({ reason }) => reason ?? []));
+    const moved = this.#run.stories
+      .filter((story) => ids.some((id) => this.#fit.mayShow(id, story)))
+      .flatMap(listMoved);
+    return distinctText([...reasons, ...moved.slice(0, 1), ...this.#listNeeds(isAbout)]);
   }
 
   /** The least that stories need which were not asked. */
@@ -116,34 +99,31 @@ class Judge {
     const all = this.#unasked
       .filter(isAbout)
       .map(({ story }) => missingNeeds(story, this.#run.options));
-    const least = all.filter(
-      (needs) =>
-        !all.some(({ length }, at) => {
-          return length < needs.length && all[at]?.every((need) => needs.includes(need));
-        }),
-    );
+    const isLess = (some: readonly string[], needs: readonly string[]) =>
+      some.length < needs.length && some.every((need) => needs.includes(need));
+    const least = all.filter((needs) => !all.some((some) => isLess(some, needs)));
     const flags = least.filter((needs) => needs.every((need) => need.startsWith('--')));
     const texts = (flags.length > 0 ? flags : least).map((needs) => joinWords(needs, 'and'));
     return texts.length === 0 ? [] : [`it needs ${joinWords([...new Set(texts)], 'or')}`];
   }
 
   judgeReplies(): ReplyVerdict[] {
-    const deviations = [...this.#listUnexplained(), ...this.#run.stories.flatMap(listDeviations)];
+    const { stories } = this.#run;
+    const deviations = [
+      ...stories.flatMap((story) => this.#findWrongStatus(story) ?? []),
+      ...listBroken(stories),
+    ];
     const replies = [...DOCUMENTED_REPLIES, ...deviations.filter(isViolation)].map(
       ({ operation, status }) => [`${operation} ${status}`, { operation, status }] as const,
     );
     return [...new Map(replies).values()].map((reply): ReplyVerdict => {
-      const { operation, status } = reply;
       const differences = distinct(deviations.filter((each) => isSame(each, reply))).map(
         ({ operation: _, status: __, ...difference }) => difference,
       );
       const found = { ...reply, ...(differences.length > 0 && { differences }) };
       if (differences.some(isViolation)) return { ...found, verdict: 'different' };
-      const isSeen = this.#run.stories.some(({ story, tellings }) =>
-        story.probes.some((probe, at) => {
-          if (probe.operation !== operation) return false;
-          return exchangesOf(tellings, at).some((each) => each.reply.status === status);
-        }),
+      const isSeen = this.#listExchanges().some(({ probe, reply: { status } }) =>
+        isSame({ operation: probe.operation, status }, reply),
       );
       if (isSeen) return { ...found, verdict: 'as-documented' };
       const why = this.#explainUntried(reply);
@@ -151,82 +131,80 @@ class Judge {
     });
   }
 
-  #explainUntried({ operation, status }: ReplyName): string {
+  #explainUntried(reply: ReplyName): string {
     const choices = chooseOptions();
     const leadsTo = (exhibit: Exhibit) => {
       const { facets } = predictStory(exhibit, choices);
-      return exhibit.story.probes.some((probe, at) => {
-        return probe.operation === operation && facets[at]?.status === `${status}`;
+      return exhibit.story.probes.some(({ operation }, at) => {
+        return isSame({ operation, status: Number(facets[at]?.status) }, reply);
       });
     };
     const asked = this.#run.stories.filter(leadsTo);
-    const reasons = asked.flatMap(({ tellings }) =>
-      tellings.flatMap(({ reason, exchanges }) => {
-        const sent = exchanges.filter((each) => each?.probe.operation === operation);
-        return reason ?? sent.flatMap((each) => (each ? describeExchange(each) : []));
-      }),
+    if (asked.length === 0) return distinctText(this.#listNeeds(leadsTo));
+    return distinctText(
+      asked.flatMap(({ scenes }) =>
+        scenes.flatMap(({ reason, exchanges }) => {
+          const sent = exchanges.flatMap((it) => it ?? []);
+          const about = sent.filter(({ probe }) => probe.operation === reply.operation);
+          return reason ?? about.map(describeExchange);
+        }),
+      ),
     );
-    return [...new Set(asked.length > 0 ? reasons : this.#listNeeds(leadsTo))].join('; ');
   }
 
-  /** What no choices explain, though the document prescribes it. */
-  #listUnexplained(): ReplyDifference[] {
-    return this.#fit.listUnexplained().flatMap((found): ReplyDifference[] => {
-      const { exhibit, at, facet, expected, isDocumented } = found;
-      const { [at]: probe } = exhibit.story.probes;
-      const { [at]: shown = {} } = exhibit.seen;
-      const [first] = exchangesOf(exhibit.tellings, at);
-      if (probe?.operation === undefined || first === undefined) return [];
-      const value = shown[facet] ?? '';
-      const { operation } = probe;
-      const difference = { expected, found: value, exchange: describeExchange(first), operation };
-      if (facet === 'status') {
-        const isAllowed = probe.isWrong && value.startsWith('2');
-        // The user may have named an order that cannot be cancelled.
-        const isExcused = probe.isOnce && /^(?:404|409)$/.test(value);
-        const status = Number(isAllowed ? value : expected);
-        if (isExcused || (!isDocumented && !isAllowed)) return [];
-        return [{ where: 'status', ...difference, status }];
-      }
-      // A page can be shorter if it leads to the next one.
-      const isPart = facet === 'count' && (shown.next !== 'none' || shown.total !== 'none');
-      if (!DOCUMENTED_FACETS.includes(facet) || (isPart && operation === 'listPets')) return [];
-      return [{ where: 'value', at: facet, ...difference, status: first.reply.status }];
-    });
+  #listExchanges() {
+    const scenes = this.#run.stories.flatMap((story) => story.scenes);
+    return scenes.flatMap(({ exchanges }) => exchanges.flatMap((exchange) => exchange ?? []));
+  }
+
+  /** A status that no choices explain, though the document prescribes another or the request is wrong. */
+  #findWrongStatus(story: CheckedStory): ReplyDifference | undefined {
+    const wrong = this.#fit.findWrongStatus(story);
+    const exchange = wrong && exchangeOf(story, wrong.at);
+    const { operation, isOnce, isWrong } = exchange?.probe ?? {};
+    if (wrong === undefined || exchange === undefined || operation === undefined) return undefined;
+    const { found, expected, isDocumented } = wrong;
+    const isAllowed = isWrong === true && found.startsWith('2');
+    // The user may have named an order that cannot be cancelled.
+    const isExcused = isOnce === true && /^(?:404|409)$/.test(found);
+    if (isExcused || (!isDocumented && !isAllowed)) return undefined;
+    const status = Number(isAllowed ? found : expected);
+    const difference = { where: 'status', expected, found } as const;
+    return { ...difference, operation, status, exchange: describeExchange(exchange) };
   }
 }
 
-/** How bodies break the document, in both rounds. */
-function listDeviations({ story, tellings }: CheckedStory): ReplyDifference[] {
-  return story.probes.flatMap(({ operation }, at) => {
-    const [first, last] = exchangesOf(tellings, at);
-    if (operation === undefined || first === undefined || last === undefined) return [];
-    const [once = [], again = []] = [first, last].map(({ reply }) => {
-      return replyDifferences({ ...reply, json: parseBody(reply.body) }, operation);
-    });
-    const kept = once.filter((one) =>
-      again.some((other) => one.where === other.where && one.at === other.at),
-    );
-    const { status } = first.reply;
-    const exchange = describeExchange(first);
-    return kept.map((difference) => ({ ...difference, exchange, operation, status }));
-  });
-}
-
-function isSame(one: ReplyName, other: ReplyName): boolean {
+function isSame(
+  one: { readonly operation: string | undefined; readonly status: number },
+  other: ReplyName,
+): boolean {
   return one.operation === other.operation && one.status === other.status;
 }
 
-/** One for each round that has one. */
-function exchangesOf(tellings: CheckedStory['tellings'], at: number): readonly ProbeExchange[] {
-  return tellings.flatMap(({ exchanges }) => exchanges[at] ?? []);
+function distinctText(texts: readonly string[]): string {
+  return [...new Set(texts)].join('; ');
+}
+
+/** Of the first round that has one. */
+function exchangeOf({ scenes }: CheckedStory, at: number) {
+  return scenes.flatMap(({ exchanges }) => exchanges[at] ?? [])[0];
+}
+
+function describeEvidence(evidence: readonly Evidence<CheckedStory>[]): string {
+  const texts = evidence.map(({ exhibit, at, facet }) => {
+    const exchange = exchangeOf(exhibit, at);
+    const text = exchange === undefined ? '' : describeExchange(exchange);
+    return facet === 'status' ? text : `${text}, ${facet}: ${exhibit.seen[at]?.[facet]}`;
+  });
+  return [...new Set(texts)].slice(0, MAX_SHOWN).join('; ');
 }
 
 /** Facets that were not the same in both rounds, or that nobody can predict. */
-function listMoved({ story, seen, tellings }: CheckedStory): string[] {
+function listMoved(checked: CheckedStory): string[] {
+  const { story, seen, scenes } = checked;
   return story.probes.flatMap((_, at) => {
-    const [first = {}, last = {}] = tellings.map(({ scene }) => scene.facets[at]);
-    const [exchange] = exchangesOf(tellings, at);
+    const [first = {}, last = {}] = scenes.map(({ facets }) => facets[at]);
+    const exchange = exchangeOf(checked, at);
     return Object.entries(first).flatMap(([name, before]) => {
       const after = last[name];
       const isMoved = after !== undefined && after !== before;

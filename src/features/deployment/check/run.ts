@@ -4,30 +4,22 @@ import { DEFAULTS } from '../../../core/limits.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import { DeploymentError } from '../deployment-client.ts';
 import { findById, parseBody, type ReplyRecord } from '../deployment-reply.ts';
+import type { DeploymentFlags } from '../flags.ts';
 import { readReplies } from './facets.ts';
 import type { Exhibit } from './predict.ts';
 import { describeExchange, type ProbeExchange, ProbeSender, type Sender } from './probe-sender.ts';
-import { type CheckOptions, planStories, ROUNDS } from './probes.ts';
-import { commonFacets, Scene, type Step } from './scene.ts';
+import { planStories, ROUNDS, type Step, type Story } from './probes.ts';
+import { type Facets, Scene } from './scene.ts';
 import { aboutOrder, createLists, createWorld, type World } from './world.ts';
-
-/** A story as the deployment told it in one round. */
-interface Telling {
-  readonly scene: Scene;
-  /** By probe. */
-  readonly exchanges: (ProbeExchange | undefined)[];
-  /** Why a probe got no answer of the service, or was not sent. */
-  reason: string | undefined;
-}
 
 export interface CheckedStory extends Exhibit {
   /** One for each round. */
-  readonly tellings: readonly Telling[];
+  readonly scenes: readonly Scene[];
 }
 
 export interface CheckRun {
   readonly stories: readonly CheckedStory[];
-  readonly options: CheckOptions;
+  readonly options: DeploymentFlags;
   /** By its `Date` header, in milliseconds since 1970. */
   readonly clock: number;
   readonly isMock: boolean;
@@ -45,33 +37,35 @@ const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
  */
 export async function runCheck(
   client: Sender,
-  options: CheckOptions,
+  options: DeploymentFlags,
   progress: Progress = () => {},
 ): Promise<CheckRun> {
   const runner = new Runner(client, options);
-  const rounds: (readonly Telling[])[] = [];
+  const rounds: (readonly Scene[])[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const tell: Progress = (text, share) => progress(text, (round + share) / ROUNDS);
     rounds.push(await runner.round(rounds[0], tell));
   }
   const [first = [], last = []] = rounds;
-  const stories = last.map((telling, at) => {
-    const { story, world } = telling.scene;
-    const tellings = [first[at] ?? telling, telling];
-    const facetsOf = (probe: number) => tellings.map(({ scene }) => scene.facets[probe] ?? {});
-    return {
-      story,
-      world,
-      tellings,
-      seen: story.probes.map((_, at) => commonFacets(facetsOf(at))),
-    };
+  const stories = last.map((scene, at): CheckedStory => {
+    const { story, world } = scene;
+    const scenes = rounds.flatMap((round) => round[at] ?? []);
+    const seen = story.probes.map((_, probe) => commonFacets(scenes, probe));
+    return { story, world, scenes, seen };
   });
-  const exchanges = rounds.flat().flatMap((telling) => telling.exchanges.flatMap((it) => it ?? []));
+  const exchanges = rounds.flat().flatMap((scene) => scene.exchanges.flatMap((it) => it ?? []));
   if (!exchanges.some(({ probe }) => probe.key === undefined)) {
     throw new DeploymentError(`no request got an answer from the service: ${first[0]?.reason}`);
   }
   const isMock = findHeader(exchanges[0]?.reply.headers ?? [], 'mock-basis') !== undefined;
   return { stories, options, clock: runner.sender.clock, isMock, notes: runner.notes };
+}
+
+function commonFacets(scenes: readonly Scene[], at: number): Facets {
+  const [first = {}, ...others] = scenes.map(({ facets }) => facets[at] ?? {});
+  return Object.fromEntries(
+    Object.entries(first).filter(([name, value]) => others.every((other) => other[name] === value)),
+  );
 }
 
 /** The stories that read the records from which a mock starts come first. */
@@ -80,36 +74,33 @@ const LISTS = 3;
 class Runner {
   readonly notes: string[] = [];
   readonly sender: ProbeSender;
-  readonly #options: CheckOptions;
+  readonly #options: DeploymentFlags;
   readonly #plan: ReturnType<typeof planStories>;
   /** What several stories read. */
   readonly #lists = new Map<string, ProbeExchange | string>();
   #lastId: bigint | undefined;
 
-  constructor(client: Sender, options: CheckOptions) {
+  constructor(client: Sender, options: DeploymentFlags) {
     this.sender = new ProbeSender(client, options);
     this.#options = options;
     this.#plan = planStories(options);
   }
 
-  async round(earlier: readonly Telling[] | undefined, progress: Progress): Promise<Telling[]> {
+  async round(earlier: readonly Scene[] | undefined, progress: Progress): Promise<Scene[]> {
     const world = await this.#readWorld(progress);
-    const tellings: Telling[] = [];
+    const scenes: Scene[] = [];
     for (const [at, { story, order }] of this.#plan.entries()) {
       progress(story.why, at / this.#plan.length);
-      const own = order === undefined ? world : aboutOrder(world, story.orderWord ?? '', order);
       const isOnce = story.probes.some((probe) => probe.isOnce);
       const known = isOnce ? earlier?.[at] : undefined;
-      const tell = () => {
-        const scene = new Scene(story, known?.scene.world ?? own, this.#lastId);
-        return this.#tell(scene, order, known);
-      };
-      const telling = await tell();
-      const isRepeated = telling.reason !== undefined && this.sender.isFailing && !isOnce;
-      tellings.push(isRepeated ? await tell() : telling);
+      const own = order === undefined ? world : aboutOrder(world, story.orderWord ?? '', order);
+      const tell = () => this.#tell(story, known?.world ?? own, order, known);
+      const scene = await tell();
+      const isRepeated = scene.reason !== undefined && this.sender.isFailing && !isOnce;
+      scenes.push(isRepeated ? await tell() : scene);
     }
-    await this.#readLate(tellings, progress);
-    return tellings;
+    await this.#readLate(scenes, progress);
+    return scenes;
   }
 
   async #readWorld(progress: Progress): Promise<World> {
@@ -132,46 +123,44 @@ class Runner {
   }
 
   /** @param known what the deployment told in the round before, if it is asked only once */
-  async #tell(scene: Scene, order: bigint | undefined, known?: Telling): Promise<Telling> {
-    const telling: Telling = { scene, exchanges: [], reason: explainSkip(scene, order) };
-    if (telling.reason !== undefined) return telling;
+  async #tell(story: Story, world: World, order: bigint | undefined, known: Scene | undefined) {
+    const scene = new Scene(story, world, this.#lastId);
+    scene.reason = explainSkip(scene, order);
+    if (scene.reason !== undefined) return scene;
     for (const step of scene.steps(false)) {
       const once = step.probe.isOnce ? known?.exchanges[step.at] : undefined;
       const found = once ?? this.#lists.get(nameOf(step)) ?? (await this.sender.ask(step));
-      if (!take(telling, step, found)) break;
+      if (!take(scene, step, found)) break;
     }
     this.#lastId = scene.lastId ?? this.#lastId;
-    return telling;
+    return scene;
   }
 
   /** Reads what became of writes when no read may be behind them any more. */
-  async #readLate(all: readonly Telling[], progress: Progress): Promise<void> {
+  async #readLate(all: readonly Scene[], progress: Progress): Promise<void> {
     const { patience = DEFAULTS.patience } = this.#options;
     const { time, lastWrite } = this.sender;
-    const tellings = all.filter(
-      ({ scene, reason }) =>
-        reason === undefined && scene.story.probes.some(({ isLate }) => isLate),
-    );
-    if (tellings.length === 0) return;
+    const scenes = all.filter(({ story, reason }) => {
+      return reason === undefined && story.probes.some(({ isLate }) => isLate);
+    });
+    if (scenes.length === 0) return;
     let behind: string | undefined;
     for (const since of [() => lastWrite, () => time.now()]) {
       const wait = Math.max(0, since() + patience - time.now());
       progress(`waiting ${Math.ceil(wait / 1000)} s for the effect of writes`, 1);
       await time.wait(wait);
       this.#lists.clear();
-      for (const telling of tellings) {
-        for (const step of telling.scene.steps(true)) {
-          take(telling, step, await this.#readList(step));
-        }
+      for (const scene of scenes) {
+        for (const step of scene.steps(true)) take(scene, step, await this.#readList(step));
       }
-      [behind] = tellings.flatMap((telling) => findBehind(telling, lastWrite) ?? []);
+      [behind] = scenes.flatMap((scene) => findBehind(scene, lastWrite) ?? []);
       if (behind === undefined) return;
     }
     const why = `reads may be behind writes by more than ${patience / 1000} s (--patience): ${behind}`;
     this.notes.push(why);
-    for (const telling of tellings) {
-      telling.reason ??= why;
-      for (const { at } of telling.scene.steps(true)) telling.scene.facets[at] = {};
+    for (const scene of scenes) {
+      scene.reason ??= why;
+      for (const { at } of scene.steps(true)) scene.facets[at] = {};
     }
   }
 }
@@ -182,44 +171,42 @@ function nameOf({ probe, path }: Step): string {
 
 /** @returns whether the story goes on */
 function take(
-  telling: Telling,
+  scene: Scene,
   step: Step,
   found: ProbeExchange | readonly ProbeExchange[] | string,
 ): boolean {
-  const { scene, exchanges } = telling;
   if (typeof found === 'string') {
-    telling.reason ??= found;
+    scene.reason ??= found;
     scene.facets[step.at] = {};
     return false;
   }
   const all = [found].flat();
-  exchanges[step.at] = all[0];
-  const replies = all.map(({ reply }) => reply);
-  readReplies(scene, step, replies);
+  scene.exchanges[step.at] = all[0];
+  readReplies(
+    scene,
+    step,
+    all.map(({ reply }) => reply),
+  );
   return true;
 }
 
 /** A late read that does not show what was written, in words. */
-function findBehind({ scene, exchanges }: Telling, lastWrite: number): string | undefined {
-  const written = exchanges.findLast(
-    (each) => each?.probe.method === 'PATCH' && each.reply.status < 300,
-  );
-  const entry = `entry of ${scene.words.has('NEW') ? 'NEW' : 'STOCK'}`;
+function findBehind({ exchanges, facets, world, words }: Scene, lastWrite: number) {
+  const written = exchanges.findLast((it) => it?.probe.method === 'PATCH' && it.reply.status < 300);
+  const entry = `entry of ${words.has('NEW') ? 'NEW' : 'STOCK'}`;
   const behind = exchanges.find((exchange, at) => {
     if (exchange?.probe.isLate !== true) return false;
     if (exchange.shownSince < lastWrite) return true;
-    const shown = scene.facets[at] ?? {};
-    if (exchange.probe.operation === 'getPet') {
-      return shown.status === '404' && scene.world.clock < SUNSET_ENDS;
-    }
-    const isOld = shown[entry]?.startsWith(`${written?.probe.sent.quantity},`) === false;
+    const { status, [entry]: shown } = facets[at] ?? {};
+    if (exchange.probe.operation === 'getPet') return status === '404' && world.clock < SUNSET_ENDS;
+    const isOld = shown?.startsWith(`${written?.probe.sent.quantity},`) === false;
     return written !== undefined && isOld;
   });
   return behind && describeExchange(behind);
 }
 
 /** Why a check leaves a story or its order alone. */
-function explainSkip({ story, world }: Scene, order: bigint | undefined) {
+function explainSkip({ story, world }: Scene, order: bigint | undefined): string | undefined {
   const isAboutAnimal = story.probes.some(({ path }) => path.includes('LISTED'));
   if (isAboutAnimal && !world.words.has('LISTED')) return 'no animal is listed';
   if (order === undefined) return undefined;

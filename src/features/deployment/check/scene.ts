@@ -1,15 +1,10 @@
-import { type ReplyRecord, readId } from '../deployment-reply.ts';
-import type { Probe, Story } from './probes.ts';
+import { readId } from '../deployment-reply.ts';
+import type { ProbeExchange } from './probe-sender.ts';
+import type { Step, Story } from './probes.ts';
 import type { World } from './world.ts';
 
-/** What a reply shows, by names in words: `status`, `order`, `entry NEW`. */
+/** What a reply shows, by names in words: `status`, `order`, `entry of NEW`. */
 export type Facets = Readonly<Record<string, string>>;
-
-export interface Step {
-  readonly at: number;
-  readonly probe: Probe;
-  readonly path: string;
-}
 
 /** One telling of a story, to a deployment or to a mock: what to ask next, and what the replies have shown. */
 export class Scene {
@@ -20,10 +15,12 @@ export class Scene {
   readonly isMock: boolean;
   /** The last id that was assigned, if it is known. */
   lastId: bigint | undefined;
-  /** What was sent for the animal `NEW`. */
-  created: ReplyRecord = {};
   /** By probe. */
   readonly facets: Facets[] = [];
+  /** By probe, of a deployment. */
+  readonly exchanges: (ProbeExchange | undefined)[] = [];
+  /** Why a probe got no answer of the service, or was not sent. */
+  reason: string | undefined;
   /** Whether the last reply accepts its request. */
   isAccepted = true;
 
@@ -42,9 +39,10 @@ export class Scene {
   /** What to ask, each after the replies to the one before it; late probes only if `isLate`. */
   *steps(isLate: boolean): Generator<Step> {
     for (const [at, probe] of this.story.probes.entries()) {
-      if (probe.isLate !== isLate) continue;
+      if ((probe.isLate === true) !== isLate) continue;
       const path = this.#fill(probe.path);
-      if (path === undefined || (probe.isFollowing && !this.isAccepted)) this.isAccepted = false;
+      if (path === undefined || (probe.isFollowing === true && !this.isAccepted))
+        this.isAccepted = false;
       else yield { at, probe, path };
     }
   }
@@ -56,11 +54,4 @@ export class Scene {
     const value = this.words.get(word);
     return value && path.replace(word, () => value);
   }
-}
-
-/** What is the same in all. */
-export function commonFacets([first = {}, ...others]: readonly Facets[]): Facets {
-  return Object.fromEntries(
-    Object.entries(first).filter(([name, value]) => others.every((other) => other[name] === value)),
-  );
 }

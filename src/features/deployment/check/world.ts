@@ -5,7 +5,8 @@ import { readAs, type Shape } from '../../../core/shape/shapes.ts';
 import { createStore, type Store } from '../../../core/store/store.ts';
 import { type AskMock, prepareMock } from '../ask-mock.ts';
 import { findById, type ReplyRecord, readId, readIds } from '../deployment-reply.ts';
-import { type CheckOptions, SENT_ID } from './probes.ts';
+import type { DeploymentFlags } from '../flags.ts';
+import { SENT_ID } from './probes.ts';
 
 /** The lists of a deployment at the start of a round. */
 export interface Lists {
@@ -41,7 +42,7 @@ export interface World {
 const MIN_ORDERS = 3;
 
 /** A mock with the records that a deployment lists, as far as it can have and needs them. */
-export function createWorld(lists: Lists, options: CheckOptions, clock: number): World {
+export function createWorld(lists: Lists, options: DeploymentFlags, clock: number): World {
   const { cancel = [], shipped = [], cancelled = [], stock } = options;
   const named = [...cancel, ...shipped, ...cancelled];
   const orders = pickOrders(lists.orders, named, clock);

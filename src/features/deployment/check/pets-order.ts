@@ -1,0 +1,40 @@
+import type { ReplyRecord } from '../deployment-reply.ts';
+import { CHECK_NAME } from './probes.ts';
+
+/** Fewer animals than these can be in order by chance. */
+const MIN_ORDERED = 8;
+
+/** How far the share of neighbours in ascending order is from a half where a list counts as shuffled. */
+const MAX_SORTED = 0.3;
+
+/** By id, or another order that stays; undefined for few animals. */
+export function describeOrder(
+  records: readonly ReplyRecord[],
+  ids: readonly bigint[],
+  before: readonly bigint[],
+): string | undefined {
+  if (ids.length < MIN_ORDERED) return undefined;
+  const ascents = countAscents(ids);
+  if (ascents === 1) return 'id';
+  if (ascents === 0) return 'newest';
+  const [now, then] = [new Set(ids), new Set(before)];
+  const isKept =
+    String(ids.filter((id) => then.has(id))) === `${before.filter((id) => now.has(id))}`;
+  if (!isKept) return 'another at each call';
+  if (Math.abs(ascents - 0.5) > MAX_SORTED) return 'nearly by id';
+  const names = records.map(({ name }) => String(name));
+  const own = names.map((name) => name.startsWith(CHECK_NAME));
+  const [first, last] = [own.indexOf(true), own.lastIndexOf(true)];
+  const isTogether = last - first + 1 === own.filter(Boolean).length && last - first > 1;
+  if (isTogether && (first === 0 || last === own.length - 1)) return 'by creation';
+  // Few names are in order by chance.
+  if (new Set(names).size < MIN_ORDERED) return 'shuffled';
+  const isSorted = (list: readonly string[]) =>
+    list.every((name, at) => name.localeCompare(list[at - 1] ?? '') >= 0);
+  return isSorted(names) || isSorted(names.toReversed()) ? 'by name' : 'shuffled';
+}
+
+/** The share of neighbours that are in ascending order. */
+function countAscents(ids: readonly bigint[]): number {
+  return ids.filter((id, at) => id > (ids[at - 1] ?? id)).length / (ids.length - 1);
+}
