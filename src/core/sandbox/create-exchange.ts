@@ -44,7 +44,7 @@ export function createExchange(
     hold: hold === undefined ? undefined : { name: hold, since: now.wall },
     findings,
     shows: call === undefined ? NONE : listShown(method, call, reply, fault),
-    expected: reply?.comparison && describeExpected(reply.comparison.expected),
+    expected: reply?.comparison?.expected,
     patched: reply?.patched,
   };
 }
@@ -80,11 +80,6 @@ function listReasons(
   }
   if (reply?.reason !== undefined) reasons.push(reply.reason);
   return reasons.length > 0 ? reasons : AS_HTTP_REQUIRES;
-}
-
-function describeExpected(expected: Reply | undefined): ExpectedReply | undefined {
-  if (expected === undefined) return undefined;
-  return { status: expected.status, by: basisReasons(expected.basis), why: expected.reason };
 }
 
 /** A reply with the headers that it is sent with. To HEAD, it loses its body. */

@@ -60,9 +60,16 @@ export interface Reply extends Message {
   readonly patched: readonly string[] | undefined;
 }
 
+interface Expected {
+  readonly status: number;
+  /** The assumptions that decided it. */
+  readonly by: readonly string[];
+  readonly why: string | undefined;
+}
+
 export interface Comparison {
   /** What the mock would have answered; undefined where it cannot know. */
-  readonly expected: Reply | undefined;
+  readonly expected: Expected | undefined;
   /** The differences, each as `PLACE: expected …, found …`. */
   readonly drift: readonly string[];
 }

@@ -1,20 +1,12 @@
 import { isAscii, toText } from '../../core/bytes.ts';
-import { tryParseJson } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { isCoded } from '../../core/raw-http.ts';
 import type { ResponderCall } from '../../core/sandbox/responder.ts';
-import type { Call } from '../../core/service/input.ts';
-import {
-  AssumptionTrace,
-  type Comparison,
-  createReply,
-  errorReply,
-  type Reply,
-} from '../../core/service/reply.ts';
+import { AssumptionTrace, createReply, errorReply, type Reply } from '../../core/service/reply.ts';
 import { asError } from '../../server/node-errors.ts';
-import { compareReply } from './compare-reply.ts';
 import { decodeContent } from './decode-content.ts';
 import { endToEndHeaders, HOP_BY_HOP } from './end-to-end.ts';
+import { findDrift } from './find-drift.ts';
 import {
   explainFailure,
   ReplyTimeoutError,
@@ -76,7 +68,9 @@ export async function forward(deployment: Deployment, forwarded: ResponderCall):
   const decoded = isCoded(headers) && plain !== undefined ? toText(plain) : undefined;
   const answered = { body: text.length === 0 ? undefined : text, mediaType: undefined };
   const reply = createReply(UPSTREAM, status, answered, passed, `answered by ${url}`);
-  const comparison = request.call && compare(forwarded, request.call, { status, headers, plain });
+  const shown = Buffer.from(method === 'HEAD' ? '' : (plain ?? content));
+  const comparison =
+    request.call && findDrift(forwarded, request.call, { status, headers, body: shown });
   return { ...reply, phrase, decoded, comparison };
 }
 
@@ -99,17 +93,6 @@ function formatVia(sandbox: string): string {
 }
 
 const UPSTREAM = { kind: 'upstream' } as const;
-
-function compare(
-  { state, request }: ResponderCall,
-  call: Call,
-  reply: Pick<Reply, 'status' | 'headers'> & { readonly plain: Uint8Array | undefined },
-): Comparison {
-  const { status, headers, plain } = reply;
-  const json = plain && tryParseJson(toText(plain));
-  const body = request.method === 'HEAD' ? undefined : plain;
-  return compareReply(state, call, { status, headers, body, json });
-}
 
 /** Headers for the mock, those of the framing, which is written anew, and the name of this server. */
 const NOT_FORWARDED = new Set([

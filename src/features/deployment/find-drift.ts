@@ -1,0 +1,135 @@
+import { isUtf8 } from 'node:buffer';
+import { toText } from '../../core/bytes.ts';
+import { ORDER_STATUSES } from '../../core/contract/records.ts';
+import { INT64_MAX, isObject, parseInt64 } from '../../core/json.ts';
+import type { ResponderCall } from '../../core/sandbox/responder.ts';
+import type { Call } from '../../core/service/input.ts';
+import { bearerToken } from '../../core/service/keyring.ts';
+import { basisReasons, type Comparison } from '../../core/service/reply.ts';
+import { joinWords } from '../../core/words.ts';
+import type { MockReply } from './ask-mock.ts';
+import { readFacets } from './check/facets.ts';
+import { createProbe } from './check/probes.ts';
+import { Scene } from './check/scene.ts';
+import { createLists, createWorld, type World } from './check/world.ts';
+import {
+  type DeploymentReply,
+  isViolation,
+  parseBody,
+  replyDifferences,
+} from './deployment-reply.ts';
+
+/** Asks the mock the same, under the choices of the sandbox, whatever records and keys the deployment has. */
+export function findDrift(
+  { request, state, target, body }: ResponderCall,
+  call: Call,
+  reply: DeploymentReply,
+): Comparison {
+  const { method } = request;
+  const broken = method === 'HEAD' ? [] : listBroken(call, reply);
+  // The mock may hold too little of the body.
+  if (body.kind === 'too-large' || (body.kind === 'bytes' && !isUtf8(body.bytes))) {
+    return { expected: undefined, drift: broken };
+  }
+  const text = body.kind === 'bytes' ? toText(body.bytes) : undefined;
+  const headers = { 'Content-Type': '', ...readHeaders(request.headers) };
+  const probe = createProbe(method, target, text, { headers, isLate: true });
+  const worlds = listWorlds(call, reply);
+  const ask = (key: string | null | undefined, path = target) =>
+    worlds.map((world) => {
+      return {
+        world,
+        found: world.open(state.choices)({ method, path, key, headers, body: text }),
+      };
+    });
+  const isKeySent = (bearerToken(call.authorization) ?? '') !== '';
+  const usual = ask(isKeySent ? undefined : null);
+  // The mock knows no cursor of the deployment, and no animal before its page.
+  const first = target.replaceAll(/\b(?:cursor|offset)=[^&]*&?/g, '');
+  const all = [
+    ...(isKeySent && first !== target ? ask(undefined, first) : []),
+    ...usual,
+    ...(isKeySent ? ['unknown', 'demo-read-only-key'].flatMap((key) => ask(key)) : []),
+  ];
+  const [{ found: likely } = {}] = usual;
+  const isSure = usual.every(({ found }) => found.status === likely?.status);
+  const sure = isSure ? likely : undefined;
+  const expected = sure && { status: sure.status, by: basisReasons(sure.basis), why: sure.why };
+  const isLimited = reply.status === 429 && state.choices['rate-limit'] !== 'none';
+  const same = all.find(({ found }) => found.status === reply.status);
+  if (same === undefined) {
+    const statuses = all.map(({ found }) => found);
+    return { expected, drift: isLimited ? broken : [describeStatus(reply, statuses, sure)] };
+  }
+  if (broken.length > 0) return { expected, drift: broken };
+  const read = (it: DeploymentReply, isMock: boolean) =>
+    readFacets(new Scene(NO_STORY, same.world, undefined, isMock), probe, it);
+  const [theirs, mine] = [read(reply, false), read(same.found, true)];
+  // Only the deployment knows what follows its page.
+  const names = Object.keys(theirs).filter((name) => name !== 'next' && mine[name] !== undefined);
+  const drift = names.flatMap((name) =>
+    mine[name] === theirs[name] ? [] : `${name}: expected ${mine[name]}, found ${theirs[name]}`,
+  );
+  return { expected, drift };
+}
+
+const NO_STORY = { why: '', needs: [], probes: [], orderWord: undefined };
+
+function listBroken({ operation }: Call, reply: DeploymentReply): string[] {
+  return replyDifferences({ ...reply, json: parseBody(reply.body) }, operation)
+    .filter(isViolation)
+    .map(
+      ({ at, where, expected, found }) => `${at ?? where}: expected ${expected}, found ${found}`,
+    );
+}
+
+/** By names as a check writes them. */
+function readHeaders(raw: readonly string[]): Record<string, string> {
+  const names = new Map(['Content-Type', 'Origin'].map((name) => [name.toLowerCase(), name]));
+  return Object.fromEntries(
+    raw.flatMap((name, at) => {
+      const [lower, value] = [name.toLowerCase(), raw[at + 1]];
+      if (at % 2 === 1 || value === undefined || lower === 'authorization') return [];
+      return [[names.get(lower) ?? name, value]];
+    }),
+  );
+}
+
+/** What the deployment may have: what its reply shows, or nothing, or one record in each state. */
+function listWorlds({ operation, pathId }: Call, reply: DeploymentReply): World[] {
+  const id = parseInt64(pathId ?? '');
+  const json = reply.status < 300 ? parseBody(reply.body) : undefined;
+  const shown = [json].flat().filter(isObject);
+  const animal = { id, name: '', categoryId: 0n };
+  const entry = { petId: id, quantity: 1, status: 'available' };
+  const stores =
+    id === undefined
+      ? [[[{ ...animal, id: INT64_MAX }], [], []]]
+      : [
+          [[animal], [], []],
+          [[animal], [entry], []],
+          ...ORDER_STATUSES.map((status) => [[animal], [], [{ id, status }]]),
+        ];
+  const isOf = (name: string) => (operation.endsWith(name) ? shown : []);
+  const own = [
+    operation === 'getPet' || operation === 'listPets' ? shown : id === undefined ? [] : [animal],
+    isOf('Inventory'),
+    isOf('Orders'),
+  ];
+  return [own, [[], [], []], ...stores].map((lists) =>
+    createWorld(createLists(lists), { stock: lists[1]?.length === 0 ? undefined : id }, Date.now()),
+  );
+}
+
+function describeStatus(
+  { status }: DeploymentReply,
+  possible: readonly MockReply[],
+  expected: MockReply | undefined,
+): string {
+  // A wrong key is the less likely reason where the mock refuses anyway.
+  const refusal = expected !== undefined && expected.status >= 400 ? expected : undefined;
+  const likely = refusal === undefined ? possible : [refusal];
+  const statuses = [...new Set(likely.map((each) => String(each.status)))].sort();
+  const by = refusal && basisReasons(refusal.basis).join(', ');
+  return `status: expected ${joinWords(statuses, 'or')}${by ? ` (${by})` : ''}, found ${status}`;
+}
