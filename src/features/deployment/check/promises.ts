@@ -153,17 +153,17 @@ function seeLeftOut(it: Accepted) {
   return missing && `none with id ${missing[0]}`;
 }
 
+/** Nothing where the list shows what an earlier round created: it may be behind. */
 function seeUnlisted(it: Accepted) {
-  const { ids, query, scene } = it;
+  const { ids, query, scene, scenes } = it;
   const id = scene.idOf('NEW');
-  if (id === undefined || query.size > 1 || ids.length >= limitOf(it) || !isLast(it))
-    return undefined;
+  const isWhole = query.size === 1 && ids.length < limitOf(it) && isLast(it);
   const isShown = scene.exchanges.some((each) => {
     return each?.path === `/pets/${id}` && each.reply.status === 200;
   });
-  return isShown && !ids.includes(id)
-    ? `none with id ${id}, which GET /pets/${id} shows`
-    : undefined;
+  const isListed = scenes.some((each) => ids.includes(each.idOf('NEW') ?? -1n));
+  const isMissing = id !== undefined && isWhole && isShown && !isListed;
+  return isMissing ? `none with id ${id}, which GET /pets/${id} shows` : undefined;
 }
 
 function seeTwice({ ids }: Accepted) {
