@@ -6,7 +6,7 @@ import { type Instant, readClock } from '../service/clock.ts';
 import { type Basis, basisReasons, mayHaveContent, type Reply } from '../service/reply.ts';
 import { listShown } from './coverage.ts';
 import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
-import type { ExpectedReply, FindingText } from './report-shapes.ts';
+import type { FindingText } from './report-shapes.ts';
 import type { Settings, State } from './state.ts';
 
 const NONE: readonly never[] = [];
