@@ -15,7 +15,7 @@ export function describeCoverage(coverage: CoverageReport, calls?: number): Fact
   const { shown, total, percent } = coverage.totals.documented;
   const missing = missingReplies(coverage);
   const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
-  const { count, reason } = assumedReplies(coverage);
+  const causes = [assumedReplies(coverage), offContractReplies(coverage)];
   const operations = [...new Set(missing.map(({ operation }) => operation))];
   // `listPets 200, listPets 401` as `listPets 200 401`.
   const notShown = operations.map((id) =>
@@ -26,7 +26,9 @@ export function describeCoverage(coverage: CoverageReport, calls?: number): Fact
     ['shown', calls === undefined ? share : `${share} in ${countText(calls, 'call')}`],
     ['by upstream', ofUpstream > 0 ? `${ofUpstream} of them by the deployment itself` : ''],
     ['not shown', notShown.join(', ')],
-    ['assumed', count > 0 ? `${countText(count, 'reply', 'replies')}: ${reason}` : ''],
+    ...causes.map(({ code, count, reason }): Fact => {
+      return [code, count > 0 ? `${countText(count, 'reply', 'replies')}: ${reason}` : ''];
+    }),
   ];
   return facts.filter(([, text]) => text !== '');
 }
@@ -40,4 +42,8 @@ export function assumedReplies({ assumed }: CoverageReport) {
   // What a deployment answers is no assumption.
   const total = assumed.reduce((sum, { count, upstream = 0 }) => sum + count - upstream, 0);
   return { code: 'assumed', count: total, reason: [...by].join(', ') };
+}
+
+export function offContractReplies({ offContract: { count, by = [] } }: CoverageReport) {
+  return { code: 'off-contract', count, reason: by.join(', ') };
 }

@@ -18,6 +18,7 @@ import {
   describeCoverage,
   type Fact,
   missingReplies,
+  offContractReplies,
   renderFacts,
 } from './coverage-text.ts';
 import type { Flags } from './flags.ts';
@@ -80,9 +81,10 @@ export function gateFailures(
   const gap = `--require-coverage: ${percent}% of the documented replies were shown, not ${required}%; missing: ${missing.join(', ')}`;
   const kinds = [
     assumedReplies(coverage),
+    offContractReplies(coverage),
     ...groupFindings(findings).map((group) => ({ ...group, reason: describeFindings(group) })),
   ].filter(({ code, count }) => {
-    const isFinding = code !== 'assumed';
+    const isFinding = code !== 'assumed' && code !== 'off-contract';
     return count > 0 && failOn.some((kind) => kind === code || (isFinding && kind === 'findings'));
   });
   return [

@@ -12,12 +12,9 @@ import { responses } from '../../src/cli/commands/responses.ts';
 import type { Flags } from '../../src/cli/flags.ts';
 import { ASSUMPTION_IDS, assumptionShape } from '../../src/core/contract/assumption-table.ts';
 import { BODY_LIMITS } from '../../src/core/contract/assumptions/protocol-assumptions.ts';
+import { checkBody, isViolation } from '../../src/core/contract/check-reply.ts';
 import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
-import {
-  isViolation,
-  parseBody,
-  replyDifferences,
-} from '../../src/features/deployment/deployment-reply.ts';
+import { parseBody } from '../../src/features/deployment/deployment-reply.ts';
 import { createTerminal } from '../../src/terminal/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { openMock } from '../helpers/in-process.ts';
@@ -97,7 +94,7 @@ test('every reply comes of real state, a scenario and Prefer', async () => {
       const body = Buffer.from(text);
       const headers = Object.entries(named).map(([name, value]) => [name, String(value)]);
       const reply = { status, headers: headers.flat(), body, json: parseBody(body) };
-      const broken = replyDifferences(reply, recipe.operation).filter(isViolation);
+      const broken = checkBody(reply, recipe.operation).filter(isViolation);
       expect(broken, title).toEqual([]);
       if (recipe.ground !== 'documented') expect(body.length, title).toBeGreaterThan(0);
     }

@@ -60,7 +60,7 @@ describe('a text', () => {
     await expect(loadFixture(path)).rejects.toThrow(found);
     await expect(loadScenarios([path])).rejects.toThrow(found);
     await expect(readConfigFile(path, '--config')).rejects.toThrow(found);
-    expect(await validateFile(path)).toMatchObject([{ found }]);
+    expect((await validateFile(path)).problems).toMatchObject([{ found }]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { STORED_RECORDS } from '../../core/contract/records.ts';
 import { isObject } from '../../core/json.ts';
+import { checkRules } from '../../core/sandbox/off-contract.ts';
 import { createStart, type StoreChoice } from '../../core/scenario/sandbox-start.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { parseFixture } from '../../core/store/fixture.ts';
@@ -17,33 +18,42 @@ import type { ProgramCommand } from '../command.ts';
 
 /** Checks scenario and fixture files. Their problems are its output, not its errors. */
 export const validate: ProgramCommand = async ({ flags, positionals }) => {
-  const results: { file: string; problems: readonly TextProblem[] }[] = [];
-  for (const file of positionals) results.push({ file, problems: await validateFile(file, flags) });
-  const lines = results.flatMap(({ file, problems }) =>
-    problems.length === 0 ? [`${file}: valid`] : problems.map(formatProblem),
-  );
+  const results: (Validity & { readonly file: string })[] = [];
+  for (const file of positionals) results.push({ file, ...(await validateFile(file, flags)) });
+  const lines = results.flatMap(({ file, problems, warnings }) => [
+    ...warnings.map((warning) =>
+      formatProblem({ ...warning, message: `warning: ${warning.message}` }),
+    ),
+    ...(problems.length === 0 ? [`${file}: valid`] : problems.map(formatProblem)),
+  ]);
   const isValid = results.every(({ problems }) => problems.length === 0);
   const text = `${lines.map(escapeControls).join('\n')}\n`;
   return { text, json: results, exitCode: isValid ? 0 : 2 };
 };
 
-export async function validateFile(
-  file: string,
-  base: StoreChoice = {},
-): Promise<readonly TextProblem[]> {
+export async function validateFile(file: string, base: StoreChoice = {}): Promise<Validity> {
   // A pipe can be read only once.
   const read = await readText(file, STORE_LIMIT);
   try {
     if (isFixture(file, read)) parseFixture(file, read);
     else {
       const texts = new Map(read.ok ? [[file, read]] : []);
-      createStart({}, await loadStore(base), await loadScenarios([file], undefined, texts));
+      const scenarios = await loadScenarios([file], undefined, texts);
+      createStart({}, await loadStore(base), scenarios);
+      const own = scenarios.at(-1);
+      return { problems: [], warnings: own ? own.locate(checkRules(own)) : [] };
     }
-    return [];
+    return { problems: [], warnings: [] };
   } catch (error) {
-    if (error instanceof ContentError) return error.problems;
+    if (error instanceof ContentError) return { problems: error.problems, warnings: [] };
     throw error;
   }
+}
+
+interface Validity {
+  readonly problems: readonly TextProblem[];
+  /** Replies that the document does not allow. */
+  readonly warnings: readonly TextProblem[];
 }
 
 /** Only a fixture has collections at the top. */

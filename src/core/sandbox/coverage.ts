@@ -8,7 +8,7 @@ import {
 import { curlCommand } from '../raw-http.ts';
 import { FAULTS, type Fault } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';
-import type { Reply } from '../service/reply.ts';
+import { basisReasons, findOffContract, type Reply } from '../service/reply.ts';
 import type { Exchange } from './exchange.ts';
 import {
   type CoverageReport,
@@ -49,12 +49,20 @@ export function listShown(
 ): readonly string[] {
   const isDelivered = fault === undefined || FAULTS[fault.kind] === 'delivers';
   if (reply === undefined || !isDelivered || method === 'HEAD') return NONE;
-  const counted = COUNTED.get(operation)?.get(reply.status);
-  if (counted === undefined) return NONE;
-  return (reply.basis.kind === 'assumed' ? undefined : counted.documented) ?? counted.assumed;
+  const { basis, status } = reply;
+  const counted = COUNTED.get(operation)?.get(status);
+  const documented = basis.kind === 'assumed' ? undefined : counted?.documented;
+  const shown = documented ?? counted?.assumed ?? NONE;
+  const isOff = findOffContract(basis)?.isMeant === false;
+  return isOff ? [...shown, OFF_CONTRACT] : shown;
 }
 
+/** Counts replies that rules have made off-contract, unless their scenario declares it. */
+const OFF_CONTRACT = 'off-contract';
+
 const MAX_FINDINGS = 100;
+/** Of one reply: a client can make rules without end. */
+const MAX_CAUSES = 100;
 const MAX_FINDINGS_TOGETHER = 1000;
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
@@ -95,7 +103,8 @@ export class Totals implements TotalsState {
         this.#shown.set(key, known);
       }
       known.count += 1;
-      if (basis.kind === 'assumed') known.by = union(known.by, basis.by);
+      const isCaused = basis.kind === 'assumed' || key === OFF_CONTRACT;
+      if (isCaused) known.by = union(known.by, basisReasons(basis));
       if (basis.kind === 'upstream' && at === 0) known.upstream = (known.upstream ?? 0) + 1;
     }
     if (findings.length === 0) return NONE;
@@ -143,7 +152,7 @@ export class Totals implements TotalsState {
 function union(earlier: readonly string[] = NONE, later: readonly string[]): readonly string[] {
   return later.every((option) => earlier.includes(option))
     ? earlier
-    : [...new Set([...earlier, ...later])];
+    : [...new Set([...earlier, ...later])].slice(0, MAX_CAUSES);
 }
 
 export function isOfOperation({ code }: FindingText): boolean {
@@ -183,7 +192,7 @@ export function createCoverageReport(totals: Totals): CoverageReport {
     documented: countShown(documented),
     assumed: countShown(assumed),
   };
-  return { totals: shares, documented, assumed };
+  return { totals: shares, documented, assumed, offContract: totals.get(OFF_CONTRACT) };
 }
 
 function countShown(all: readonly ShownCount[]) {

@@ -3,7 +3,13 @@ import type { Choices } from '../contract/assumption-table.ts';
 import { findHeader } from '../raw-http.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock } from '../service/clock.ts';
-import { type Basis, basisReasons, mayHaveContent, type Reply } from '../service/reply.ts';
+import {
+  type Basis,
+  basisReasons,
+  findOffContract,
+  mayHaveContent,
+  type Reply,
+} from '../service/reply.ts';
 import { listShown } from './coverage.ts';
 import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
 import type { FindingText } from './report-shapes.ts';
@@ -144,7 +150,8 @@ function formatContentType(mediaType: string, choices: Choices): string {
 
 function formatBasis(basis: Basis): string {
   const by = 'by' in basis ? basisReasons(basis).join(', ') : '';
-  return by === '' ? basis.kind : `${basis.kind};by="${encodeText(by)}"`;
+  const mark = findOffContract(basis) ? ';off-contract' : '';
+  return by === '' ? basis.kind : `${basis.kind};by="${encodeText(by)}"${mark}`;
 }
 
 /** A string of a structured field is ASCII (RFC 9651, 3.3.3); the name of a scenario may not be. */

@@ -1,8 +1,8 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { INSTANT, INSTANT_TEXT } from '../scenario/settings-shapes.ts';
-import { BASIS_KINDS, basisReasons } from '../service/reply.ts';
+import { BASIS_KINDS, basisReasons, findOffContract } from '../service/reply.ts';
 import { type InputsOf, type Member, object, optional, required } from '../shape/objects.ts';
-import { ANY_TEXT, choice, integer, list, number } from '../shape/shapes.ts';
+import { ANY_TEXT, choice, FLAG, integer, list, number } from '../shape/shapes.ts';
 import { roundDuration, rowNames } from '../words.ts';
 import {
   describeHold,
@@ -187,6 +187,25 @@ export const EXCHANGE_FIELDS = {
     {
       by: (value) => (exchange) =>
         basisReasons(exchange.basis).some((by) => by.toLowerCase().includes(value.toLowerCase())),
+    },
+  ),
+  offContract: field(
+    optional(
+      object({
+        problems: required(TEXTS, 'What the document does not allow in the reply.'),
+        declared: required(FLAG, 'Whether the scenario declares it.'),
+      }),
+      'Set if a rule has made or changed the reply so that the document does not allow it.',
+    ),
+    ({ basis }) => {
+      const found = findOffContract(basis);
+      return found && { problems: found.problems, declared: found.isMeant };
+    },
+    {
+      offContract: flag(
+        'Exchanges with an off-contract reply; `false` for the others.',
+        ({ basis }) => findOffContract(basis) !== undefined,
+      ),
     },
   ),
   why: field(required(TEXTS, 'The reasons in words, the nearest first.'), ({ reasons }) => reasons),

@@ -1,3 +1,4 @@
+import { findOffContract } from '../service/reply.ts';
 import { object } from '../shape/objects.ts';
 import { convert, type Shape, type ValueOf } from '../shape/shapes.ts';
 import { type Intersection, rowNames } from '../words.ts';
@@ -47,6 +48,7 @@ export const FILTER_MEMBERS: Intersection<NonNullable<Row['filters']>> & typeof 
 const MARKS: Readonly<Record<string, Test>> = {
   held: isWaiting,
   manual: ({ request, replays }) => isByHand({ headers: request.headers, replays }),
+  'off-contract': ({ basis }) => findOffContract(basis) !== undefined,
   replay: ({ replays }) => replays !== undefined,
   unmatched: ({ operation }) => operation === undefined,
 };

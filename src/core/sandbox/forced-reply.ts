@@ -20,6 +20,7 @@ import {
   type Reply,
 } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
+import { markOffContract } from './off-contract.ts';
 import { patchReply } from './patch-reply.ts';
 
 /** @param own undefined if neither the service nor a deployment was asked */
@@ -32,10 +33,14 @@ export function forceReply(
   const basis = { kind: 'forced', by: match.by } as const;
   if (match.fault?.kind === 'html') return createReply(basis, 502, PROXY_PAGE, PROXY_HEADERS);
   if (match.reply !== undefined && call !== undefined) {
-    return { ...createForcedReply(serviceState, call, match.reply), basis };
+    const forced = { ...createForcedReply(serviceState, call, match.reply), basis };
+    return markOffContract(forced, call.operation, match, undefined);
   }
-  const reply = match.patch && own ? patchReply(own, match.patch, basis) : own;
-  return match.fault === undefined ? reply : reply && { ...reply, basis };
+  const { patch, fault } = match;
+  const patched = patch && own && call ? patchReply(own, patch, basis) : own;
+  const reply = fault === undefined ? patched : patched && { ...patched, basis };
+  const isChanged = reply?.patched !== undefined && reply.basis.kind === 'forced';
+  return isChanged && call ? markOffContract(reply, call.operation, match, own) : reply;
 }
 
 const PROXY_HEADERS = ['Server', 'proxy', 'Content-Type', 'text/html', 'Connection', 'close'];

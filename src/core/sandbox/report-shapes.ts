@@ -51,7 +51,7 @@ const SHOWN_MEMBERS = {
     }),
     'The exchange that showed it first.',
   ),
-  by: optional(TEXTS, 'The assumptions that led to it, as `id=option`.'),
+  by: optional(TEXTS, 'The assumptions that led to it, as `id=option`, or the rules.'),
   upstream: optional(COUNT, 'How often a deployment gave it; left out if never.'),
 };
 
@@ -84,6 +84,10 @@ export function coverageShape<Reply, In>(reply: Shape<Reply, In>) {
     ),
     documented: required(list(reply), 'The documented replies.'),
     assumed: required(list(reply), 'The replies that an assumption adds.'),
+    offContract: required(
+      SHOWN,
+      'Replies that rules have made off-contract, but for those of scenarios that declare it.',
+    ),
   });
 }
 

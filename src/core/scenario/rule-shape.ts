@@ -180,4 +180,6 @@ export interface Rule extends ValueOf<typeof RULE_SHAPE> {
   readonly scenario: string;
   /** In its scenario, counted from 1. */
   readonly number: number;
+  /** `offContract` of its scenario. */
+  readonly isMeant?: boolean | undefined;
 }

@@ -24,6 +24,8 @@ export interface RuleMatch {
   readonly fault: Fault | undefined;
   /** The operation runs although its reply is discarded. */
   readonly apply: boolean;
+  /** A reply that the document does not allow is declared. */
+  readonly isMeant?: boolean | undefined;
 }
 
 /** Where rules come from. Each source counts calls apart. */
@@ -145,14 +147,14 @@ export function matchRules(
 
 /** @param call the number of calls that `on` and `where` have matched, including this one */
 function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefined {
-  const { scenario, number, calls, chance, hold, reply, patch, fault, apply } = rule;
+  const { scenario, number, calls, chance, hold, reply, patch, fault, apply, isMeant } = rule;
   if (calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
   const drawn = randomInteger(seed, number - 1, call);
   if (chance < 1 && randomShare(drawn, FIELD.chance) >= chance) return undefined;
   const { min, max } = rule.delay ?? NO_DELAY;
   const delay = Math.round(min + randomShare(drawn, FIELD.delay) * (max - min));
   const reason = describeRule(rule, call);
-  return { by: `${scenario}#${number}`, reason, delay, hold, reply, patch, fault, apply };
+  return { by: `${scenario}#${number}`, reason, delay, hold, reply, patch, fault, apply, isMeant };
 }
 
 function describeRule({ scenario, number, calls }: Rule, call: number): string {

@@ -156,6 +156,10 @@ export const SCENARIO = convert(
         }),
         'The clock of the sandbox.',
       ),
+      offContract: optional(
+        FLAG,
+        'Declares replies that the document does not allow: `validate` does not warn, and no gate counts them.',
+      ),
       rules: optional(
         list(RULE_SHAPE, { max: LIMITS.rules.max }),
         'Tried from top to bottom. The first rule that matches a call decides the reply.',
@@ -221,12 +225,15 @@ function createScenario(
     keys = {},
     assume = {},
     clock = {},
+    offContract = false,
     rules = [],
   }: ValueOf<typeof SCENARIO>,
   name: string,
 ) {
-  const numbered = rules.map((rule, index) => ({ scenario: name, number: index + 1, ...rule }));
-  const settings = { state, keys, assume, clock, rules: numbered };
+  const numbered = rules.map((rule, index) => {
+    return { scenario: name, number: index + 1, isMeant: offContract, ...rule };
+  });
+  const settings = { state, keys, assume, clock, offContract, rules: numbered };
   return { name, description, extends: extended, fixture, generate, ...settings };
 }
 

@@ -26,13 +26,24 @@ import type { ObjectMembers } from '../shape/objects.ts';
 export type Basis =
   | { readonly kind: 'documented' }
   | { readonly kind: 'assumed'; readonly by: readonly string[] }
-  | { readonly kind: 'forced'; readonly by: string }
+  | { readonly kind: 'forced'; readonly by: string; readonly offContract?: OffContract }
   | { readonly kind: 'upstream' };
+
+export interface OffContract {
+  /** What the document does not allow in the reply. */
+  readonly problems: readonly string[];
+  /** Whether the scenario declares it. */
+  readonly isMeant: boolean;
+}
 
 export const BASIS_KINDS = ['documented', 'assumed', 'forced', 'upstream'] as const;
 
 export function basisReasons(basis: Basis): readonly string[] {
   return 'by' in basis ? [basis.by].flat() : [];
+}
+
+export function findOffContract(basis: Basis): OffContract | undefined {
+  return basis.kind === 'forced' ? basis.offContract : undefined;
 }
 
 /** A body and its media type; neither if there is none. A deployment's has its type among its headers. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { toText } from '../../core/bytes.ts';
+import { checkBody, deviationText, isViolation } from '../../core/contract/check-reply.ts';
 import { ORDER_STATUSES } from '../../core/contract/records.ts';
 import { INT64_MAX, isObject, parseInt64 } from '../../core/json.ts';
 import type { ResponderCall } from '../../core/sandbox/responder.ts';
@@ -12,12 +13,7 @@ import { readFacets } from './check/facets.ts';
 import { createProbe } from './check/probes.ts';
 import { Scene } from './check/scene.ts';
 import { createLists, createWorld, type World } from './check/world.ts';
-import {
-  type DeploymentReply,
-  isViolation,
-  parseBody,
-  replyDifferences,
-} from './deployment-reply.ts';
+import { type DeploymentReply, parseBody } from './deployment-reply.ts';
 
 /** Asks the mock the same, under the choices of the sandbox, whatever records and keys the deployment has. */
 export function findDrift(
@@ -76,11 +72,9 @@ export function findDrift(
 const NO_STORY = { why: '', needs: [], probes: [], orderWord: undefined };
 
 function listBroken({ operation }: Call, reply: DeploymentReply): string[] {
-  return replyDifferences({ ...reply, json: parseBody(reply.body) }, operation)
+  return checkBody({ ...reply, json: parseBody(reply.body) }, operation)
     .filter(isViolation)
-    .map(
-      ({ at, where, expected, found }) => `${at ?? where}: expected ${expected}, found ${found}`,
-    );
+    .map(deviationText);
 }
 
 /** By names as a check writes them. */

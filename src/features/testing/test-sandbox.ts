@@ -16,17 +16,23 @@ import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import { findKey, findServerOfRun, startPetstoreMock } from './start-mock.ts';
 import { applyOptions, createLike, refuseServerOptions } from './test-options.ts';
 
-export type TestFailure = 'findings' | 'assumed' | FindingCode;
+export type TestFailure = 'findings' | 'assumed' | 'off-contract' | FindingCode;
+
+const NO_FINDINGS: readonly string[] = ['assumed', 'off-contract'];
 
 const FAIL_ON = object({
-  failOn: optional(list(choice(['findings', 'assumed', ...FINDING_CODE_NAMES])), ''),
+  failOn: optional(
+    list(choice(['findings', 'assumed', 'off-contract', ...FINDING_CODE_NAMES])),
+    '',
+  ),
 });
 
 /** How to start the server of the fixtures, and what its tests may not do. */
 export type TestOptions = ServerOptions & {
   /**
    * Fails a test whose client made such calls: `findings` are those with any finding, a code such as
-   * `unmatched` those with that one, `assumed` those whose reply rested on an assumption.
+   * `unmatched` those with that one, `assumed` those whose reply rested on an assumption,
+   * `off-contract` those whose reply a rule has made so that the document does not allow it.
    */
   readonly failOn?: readonly TestFailure[] | undefined;
 };
@@ -106,14 +112,16 @@ async function listForbidden(
   failOn: readonly TestFailure[],
 ): Promise<string[]> {
   const fails = (kind: TestFailure) =>
-    failOn.includes(kind) || (kind !== 'assumed' && failOn.includes('findings'));
+    failOn.includes(kind) || (!NO_FINDINGS.includes(kind) && failOn.includes('findings'));
   const { exchanges, dropped } = await sandbox.control.call('GET /requests');
   const unlisted = dropped > 0 ? await countFailures(sandbox) : new Map<FailureKind, number>();
   const lines = exchanges.flatMap((exchange) => {
-    const { basis, by, why, findings } = exchange;
+    const { basis, by, why, findings, offContract } = exchange;
+    const problems = offContract?.declared === false ? offContract.problems.join('; ') : undefined;
     const assumed = by.length > 0 ? by.join(', ') : why.join('; ');
     const all: readonly { readonly code: FailureKind; readonly message: string }[] = [
       ...(basis === 'assumed' ? [{ code: 'assumed' as const, message: assumed }] : []),
+      ...(problems === undefined ? [] : [{ code: 'off-contract' as const, message: problems }]),
       ...findings,
     ];
     // What is left are those of exchanges that are not listed.
@@ -138,12 +146,16 @@ type FailureKind = Exclude<TestFailure, 'findings'>;
 
 /** Of all exchanges, also of those that the journal has dropped. */
 async function countFailures(sandbox: MockSandbox): Promise<Map<FailureKind, number>> {
-  const [{ counts }, { assumed }] = await Promise.all([sandbox.findings(), sandbox.coverage()]);
+  const [{ counts }, { assumed, offContract }] = await Promise.all([
+    sandbox.findings(),
+    sandbox.coverage(),
+  ]);
   const ofOperations = assumed.reduce((sum, { count }) => sum + count, 0);
   const found = FINDING_CODE_NAMES.map((code) => [code, counts[code] ?? 0] as const);
   // A call of no operation rests on an assumption, too.
   const all = ofOperations + (counts.unmatched ?? 0);
-  return new Map<FailureKind, number>([...found, ['assumed', all]]);
+  const others = [['assumed', all] as const, ['off-contract', offContract.count] as const];
+  return new Map<FailureKind, number>([...found, ...others]);
 }
 
 const indent = (line: string) => `     ${line}`;

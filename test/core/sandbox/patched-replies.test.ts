@@ -118,3 +118,43 @@ describe('a patch', () => {
     expect((await send('GET', `/v1/pets/${Object(json).id}`)).json).toMatchObject(body);
   });
 });
+
+describe('a reply that the document does not allow', () => {
+  // biome-ignore format: a row for each
+  test.each<[string, object, string, readonly string[]]>([
+    ['has an unknown success', { on: 'cancelOrder', reply: { status: 200 } }, 'DELETE /store/orders/1', ['status: expected 204, 401, 404 or 409, or an Error from 400 on, found 200']],
+    ['lacks a member', { on: 'getPet', reply: { status: 200, body: { id: 7, name: 'Rex' } } }, 'GET /pets/1', ['$.categoryId: expected an integer from -2^63 to 2^63-1, found nothing']],
+    ['has a member of another type, and one more', { on: 'listPets', patch: { each: { name: 5, tag: 1 } } }, 'GET /pets', ['$[].name: expected a string, found 5', '$[]: expected only id, name, categoryId, status, found "tag"']],
+    ['has another media type', { on: 'getPet', patch: { headers: { 'Content-Type': 'text/plain' } } }, 'GET /pets/1', ['Content-Type: expected application/json, found "text/plain"']],
+    ['is an Error with another status', { on: 'getPet', patch: { status: 503 } }, 'GET /pets/99', ['$.status: expected 503, found 404']],
+    ['is not JSON', { on: 'listOrders', reply: { status: 200, headers: { 'Content-Type': 'application/json' }, body: 'x' } }, 'GET /store/orders', ['$: expected an array of Order objects, found "x"']],
+    ['is an error of another form', { on: 'getPet', reply: { status: 500, body: [] } }, 'GET /pets/1', ['$: expected one Error object, found an array']],
+  ])('%s, and says so', async (_what, rule, call, problems) => {
+    const { send, control } = await openMock();
+    const [method = '', path = ''] = call.split(' ');
+    const count = async () => Object((await control('GET coverage')).json).offContract;
+    for (const declared of [false, true]) {
+      const scenario = { rules: [rule], offContract: declared };
+      expect((await control('PUT scenario', { scenario })).status).toBe(200);
+      const { headers } = await send(method, `/v1${path}`);
+      expect(headers['mock-basis']).toBe('forced;by="request#1";off-contract');
+      const { json } = await control('GET requests?search=is:off-contract&order=desc');
+      expect(Object(json).exchanges[0].offContract).toEqual({ problems, declared });
+      expect(await count()).toMatchObject({ count: 1, by: ['request#1'] });
+    }
+  });
+
+  test.each([
+    [{ on: 'getPet', reply: { status: 418 } }, 'GET /v1/pets/1'],
+    [{ on: 'cancelOrder', reply: { status: 409, body: 'any' } }, 'DELETE /v1/store/orders/1'],
+    [{ on: 'getPet', patch: { body: { status: null, name: 'Ada' } } }, 'GET /v1/pets/1'],
+    [{ on: 'listPets', fault: 'html' }, 'GET /v1/pets'],
+    [{ on: 'getPet', reply: { status: 503, empty: true } }, 'GET /v1/pets/1'],
+  ])('is not what %j gives', async (rule, call) => {
+    const { send, control } = await openMock();
+    await control('PUT scenario', { scenario: { rules: [rule] } });
+    const [method = '', path = ''] = call.split(' ');
+    await send(method, path);
+    expect((await control('GET requests')).text).not.toContain('offContract');
+  });
+});

@@ -2,8 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { validateFile } from '../../../src/cli/commands/validate.ts';
-import { resolveScenarios, scenariosByName } from '../../../src/core/scenario/resolve-scenarios.ts';
+import { checkRules } from '../../../src/core/sandbox/off-contract.ts';
+import {
+  readShipped,
+  resolveScenarios,
+  scenariosByName,
+} from '../../../src/core/scenario/resolve-scenarios.ts';
 import { ScenarioError } from '../../../src/core/scenario/sandbox-start.ts';
+import { SCENARIO_NAMES } from '../../../src/core/scenario/scenario-names.ts';
 import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
 import { parseDuration } from '../../../src/core/scenario/settings-shapes.ts';
 import { formatProblem } from '../../../src/core/words.ts';
@@ -132,7 +138,7 @@ test('a scenario whose records do not fit the store that it starts from is refus
     [order, /petId: expected the id of an animal, found 999, which no animal has$/],
     ['fixture: nowhere', /^nowhere: expected a fixture file, or .* default; found nothing$/],
   ] as const) {
-    expect((await validateFile(write('unfit.yaml', text))).map(formatProblem)).toEqual([
+    expect((await validateFile(write('unfit.yaml', text))).problems.map(formatProblem)).toEqual([
       expect.stringMatching(problem),
     ]);
   }
@@ -149,4 +155,33 @@ test('a duration is an ISO 8601 one of weeks to seconds', () => {
   ] as const) {
     expect([text, parseDuration(text)]).toEqual([text, milliseconds]);
   }
+});
+
+test('validate warns of replies that the document does not allow, unless the scenario declares them', async () => {
+  const text = `
+rules:
+  - { on: getPet, reply: { status: 202 } }
+  - on: [getPet, listPets]
+    patch:
+      status: 200
+      each: { name: 1 }
+      items:
+        - { where: { status: 404 }, body: { code: gone } }
+        - { where: { code: x }, body: { code: null } }
+        - { where: { id: 9007199254740993 }, body: { tag: 1 } }
+`;
+  const { problems, warnings } = await validateFile(write('odd.yaml', text));
+  expect(problems).toEqual([]);
+  expect(warnings.map(({ line, message }) => `${line} ${message}`)).toEqual([
+    '3 $.rules[0].reply.status: expected 200 or 401, or an Error from 400 on as status of getPet, found 202',
+    '7 $.rules[1].patch.each: expected a string as $.name of getPet, found 1',
+    '10 $.rules[1].patch.items[1]: expected a string as $.code of getPet, found nothing',
+    '11 $.rules[1].patch.items[2]: expected only id, name, categoryId, status as $ of getPet, found "tag"',
+  ]);
+  const declared = await validateFile(write('meant.yaml', `offContract: true${text}`));
+  expect(declared.warnings).toEqual([]);
+});
+
+test.each(SCENARIO_NAMES)('%s that ships has no warning', (name) => {
+  expect(checkRules(readShipped(NODE_PLATFORM, name))).toEqual([]);
 });

@@ -39,7 +39,7 @@ async function problemsOf(
 }
 
 const PARTS =
-  '$schema, description, extends, fixture, generate, state, keys, assume, clock or rules';
+  '$schema, description, extends, fixture, generate, state, keys, assume, clock, offContract or rules';
 
 /** Invalid scenarios in YAML with the problems that the reader reports. FILE stands for the path. */
 // biome-ignore format: a row for each
@@ -100,6 +100,7 @@ assume:
   name-limits: "255"
   rate-limit: 3/s
 clock: { now: 2030-12-06T00:00:00Z, frozen: true }
+offContract: true
 rules:
   - on: "*"
     where: { petId: [9007199254740993, null], headers: { X-Client: a }, key: [a-key, b-key] }

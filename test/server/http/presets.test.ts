@@ -202,6 +202,31 @@ const SHOWS: Readonly<Record<string, (mock: Mock) => Promise<void>>> = {
       expect(() => JSON.parse(text)).toThrow(SyntaxError);
     }
   },
+  'new-error': async ({ ask, order }) => {
+    const { json } = await ask(`DELETE ${order}`, { key: 'unknown-key' });
+    const details = [{ reason: 'see the message' }];
+    expect(json).toMatchObject({ code: 'unauthorized', status: 401, details });
+    const { json: list } = await ask('GET /pets');
+    expect(JSON.stringify(list)).not.toContain('details');
+  },
+  'new-fields': async ({ ask, listed, animals, orders, inventory }) => {
+    const labels = { origin: 'import' };
+    for (const [path, { length }] of Object.entries({
+      '/pets?limit=100': animals,
+      '/store/orders': orders,
+      '/inventory': inventory,
+    })) {
+      expect(await listed(path, 'labels')).toEqual(Array(length).fill(labels));
+    }
+    expect(new Set(await listed('/pets', 'status')).size).toBeLessThan(2);
+    const basis = 'forced;by="new-fields#2";off-contract';
+    const { json, headers } = await ask('POST /pets');
+    expect([json, headers['mock-basis']]).toEqual([
+      expect.objectContaining({ status: 'archived', labels }),
+      basis,
+    ]);
+    expect((await ask('GET /pets/x')).json).not.toHaveProperty('labels');
+  },
   'no-orders': async ({ statuses, listed, pet, order, known }) => {
     expect(await listed('/store/orders')).toEqual([]);
     expect(await statuses([`DELETE ${order}`, `GET ${pet}`])).toEqual([404, known]);
@@ -228,6 +253,14 @@ const SHOWS: Readonly<Record<string, (mock: Mock) => Promise<void>>> = {
   'read-only-key': async ({ statuses, keys, calls, known }) => {
     const expected = [200, 403, known, 200, 403, 200, 403];
     for (const key of keys) expect(await statuses(calls, { key })).toEqual(expected);
+  },
+  'renamed-code': async ({ ask, order, orders }) => {
+    const denied = await ask('GET /pets', { key: 'unknown-key' });
+    const expected = { code: 'access_denied', status: 401 };
+    expect(denied).toMatchObject({ status: 401, json: expected });
+    expect(denied.headers['mock-basis']).toBe('forced;by="renamed-code#1"');
+    if (orders.length > 0) return;
+    expect((await ask(`DELETE ${order}`)).json).toMatchObject({ code: 'resource_missing' });
   },
   'shipped-orders': (mock) => expectKept(mock, 'documented'),
   slow: async ({ statuses }) => {

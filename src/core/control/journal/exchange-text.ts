@@ -60,8 +60,9 @@ function recordMessage(message: Message): RecordedMessage {
 }
 
 /** What is special about it, for a line of text. */
-export function listCircumstances({ fault, delay, hold }: RecordedExchange): string[] {
+export function listCircumstances({ fault, delay, hold, offContract }: RecordedExchange): string[] {
   return [
+    ...(offContract === undefined ? [] : ['off-contract']),
     ...(fault === undefined ? [] : [`fault ${fault}`]),
     ...(delay > 0 ? [`delayed by ${delay} ms`] : []),
     ...(hold === undefined ? [] : [`${hold.ended ?? 'held'} as ${hold.name}`]),

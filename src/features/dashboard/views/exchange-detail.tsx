@@ -185,7 +185,14 @@ function formatComparison(of: ListedExchange, from: ListedExchange): string {
 }
 
 function Why({ exchange }: { exchange: ListedExchange }) {
-  const { findings, operation = 'none', key = 'none', status, patched = [] } = exchange;
+  const {
+    findings,
+    operation = 'none',
+    key = 'none',
+    status,
+    patched = [],
+    offContract,
+  } = exchange;
   const { keys = [] } = sandboxStatus.value ?? {};
   const mocks = formatMockAnswer(exchange);
   const [first = '', ...rest] = sortReasons(exchange);
@@ -205,6 +212,12 @@ function Why({ exchange }: { exchange: ListedExchange }) {
         <li class="quiet">
           Operation: {operation}; API key: {visible(key)}
         </li>
+      </ul>
+      {offContract && <h3>Not by the document{offContract.declared && ', as declared'}</h3>}
+      <ul>
+        {offContract?.problems.map((problem) => (
+          <li key={problem}>{visible(problem)}</li>
+        ))}
       </ul>
       {patched.length > 0 && <h3>Changed by the rule</h3>}
       <ul class="mono">

@@ -56,6 +56,7 @@ function Reason({ of }: { of: ListedExchange }) {
       {findings.length > 0 && (
         <span class="badge failed">{plural(findings.length, 'finding')}</span>
       )}{' '}
+      {of.offContract && <span class="badge failed">not by the document</span>}{' '}
       {basis !== 'documented' && <span class={`badge ${basis}`}>{basisText(of)}</span>}{' '}
       {!reason.startsWith('assumption ') && (
         <span class="quiet" title={visible(reason)}>

@@ -1,7 +1,7 @@
 import type { Choices } from '../../../core/contract/assumption-table.ts';
+import type { Deviation } from '../../../core/contract/check-reply.ts';
 import type { OperationId } from '../../../core/contract/operations.ts';
 import { isObject } from '../../../core/json.ts';
-import type { Deviation } from '../deployment-reply.ts';
 import { TOO_SLOW } from './probe-sender.ts';
 import type { CheckRun } from './run.ts';
 import type { AssumptionVerdict } from './saved-verdicts.ts';

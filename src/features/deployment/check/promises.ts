@@ -1,13 +1,9 @@
+import { checkBody, type Deviation } from '../../../core/contract/check-reply.ts';
 import { OPERATIONS, type OperationId } from '../../../core/contract/operations.ts';
 import { SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
 import { findHeader } from '../../../core/raw-http.ts';
-import {
-  type Deviation,
-  findById,
-  findNextQuery,
-  type ReplyRecord,
-  replyDifferences,
-} from '../deployment-reply.ts';
+import { describe } from '../../../core/words.ts';
+import { findById, findNextQuery, type ReplyRecord, UNKNOWN_WORD } from '../deployment-reply.ts';
 import { readRecords } from './facets.ts';
 import { describeExchange, type ProbeExchange } from './probe-sender.ts';
 import type { CheckedStory } from './run.ts';
@@ -90,9 +86,12 @@ function listDeviations(
   const { operation } = probe;
   const { json, records, ids, isRead } = readRecords(probe, reply);
   if (operation === undefined) return [];
-  const differences = replyDifferences({ ...reply, json }, operation).map((difference) => {
-    return { ...difference, key: `${difference.where} ${difference.at}` };
-  });
+  // A check sends the unknown word itself.
+  const isOwn = ({ where, found }: Deviation) =>
+    where === 'new value' && found === describe(UNKNOWN_WORD);
+  const differences = checkBody({ ...reply, json }, operation).flatMap((difference) =>
+    isOwn(difference) ? [] : { ...difference, key: `${difference.where} ${difference.at}` },
+  );
   // Nothing is promised of what should have been refused.
   if (!isRead || probe.key !== undefined || probe.isWrong === true) return differences;
   const query = new URLSearchParams(path.replace(/^[^?]*/, ''));

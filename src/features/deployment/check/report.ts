@@ -3,10 +3,10 @@ import {
   type AssumptionId,
   chooseOptions,
 } from '../../../core/contract/assumption-table.ts';
+import { distinct, isViolation } from '../../../core/contract/check-reply.ts';
 import { DOCUMENTED_REPLIES } from '../../../core/contract/possible-replies.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
 import { joinWords } from '../../../core/words.ts';
-import { distinct, isViolation } from '../deployment-reply.ts';
 import { type CheckReport, OTHER_CLIENT, type ReplyVerdict } from './check-report.ts';
 import { type Evidence, Fit, VOLATILE } from './fit.ts';
 import { type Exhibit, predictStory } from './predict.ts';
