@@ -46,6 +46,7 @@ export const LIMITS = {
   deploymentHead: limit(64 * KIB, 'Bytes of the head of a reply of a deployment'),
   recordText: limit(64 * KIB, 'Characters of a name, a status or a date of a record'),
   keptBody: limit(256 * KIB, 'Bytes of a body that the journal keeps and searches'),
+  lag: limit(20, 'Calls of a `lag`, and changes of the store that it can go back'),
   patchItems: limit(20, 'Items in the `patch` of a rule'),
   patchedBody: limit(MIB, 'Bytes of a body that a rule patches; a longer one stays as it is'),
   named: limit(100, 'Snapshots, scenarios of its own and latches of a sandbox, of each kind'),

@@ -15,6 +15,7 @@ import {
   findOperation,
   type RequestHead,
 } from '../core/sandbox/service-request.ts';
+import { currentInstant } from '../core/service/clock.ts';
 import type { RequestBody } from '../core/service/input.ts';
 import type { Reply } from '../core/service/reply.ts';
 import { handleRequest, type ServerPersistence } from './persistence/persistence.ts';
@@ -126,4 +127,17 @@ async function answerBy(
   const reply = needsService(match) ? await upstream.answer(asked) : undefined;
   const answered = { ...request, given: { reply, match } };
   return handleRequest(persistence, sandbox, answered, preference);
+}
+
+/** Remembers that the client has left before its reply was sent, as far as that can be kept. */
+export async function loseReply(
+  { persistence }: ServiceParts,
+  sandbox: Sandbox,
+  exchange: Exchange,
+): Promise<void> {
+  try {
+    await persistence.run(sandbox, () => sandbox.loseReply(exchange, currentInstant()));
+  } catch {
+    // Only a finding depends on it.
+  }
 }

@@ -53,6 +53,7 @@ const REFUSALS: Readonly<
   },
   each: scenario((count) => ({ state: { animals: { each: many(count, { status: 'sold' }) } } })),
   calls: scenario((count) => ({ rules: [{ on: 'getPet', delay: 1, calls: many(count, 1) }] })),
+  lag: scenario((calls) => ({ rules: [{ on: 'listPets', lag: { calls } }] })),
   patchItems: scenario((count) => ({
     rules: [{ on: 'listPets', patch: { items: many(count, { where: {}, body: {} }) } }],
   })),

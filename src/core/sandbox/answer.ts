@@ -1,15 +1,20 @@
+import { operationShape } from '../contract/operations.ts';
 import { FAULTS } from '../scenario/fault-table.ts';
+import type { Lag } from '../scenario/rule-shape.ts';
 import { CallCounter, matchRules, type RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { answerWithoutOperation, type ServiceState } from '../service/operation.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
+import type { Store } from '../store/store.ts';
+import { judgeBlindRetry } from './blind-retries.ts';
 import { createExchange } from './create-exchange.ts';
 import { type DecidedRequest, type Exchange, isByHand, type ServiceRequest } from './exchange.ts';
 import { findInRequest, judgeRetry } from './findings.ts';
 import { forceReply } from './forced-reply.ts';
 import type { EditText } from './journal-page.ts';
+import { pastStore, rememberStore } from './lag.ts';
 import type { Preference } from './preference.ts';
 import type { State } from './state.ts';
 
@@ -41,22 +46,29 @@ export function answer(
   preference?: Preference,
 ): Outcome<Exchange> {
   const serviceState = readServiceState(state, now.wall);
-  const { decided, state: after } = decide(state, request, serviceState, preference);
+  const { decided, state: next } = decide(state, request, serviceState, preference);
+  const after = state.settings.isLagging ? withPast(state, next, serviceState.now) : next;
   const isOwn = isByHand(request);
   const found = isOwn ? [] : findInRequest(decided);
-  // Held replies have no send time yet.
-  if (isOwn || request.call === undefined || decided.match?.hold !== undefined) {
+  if (isOwn || request.call === undefined) {
     const noted = createExchange(decided, found, now, state);
     const exchange = isOwn ? { ...noted, shows: [] } : noted;
     return { before: state, state: after, result: exchange, exchange };
   }
   const { counters } = after;
-  const { findings, retries } = judgeRetry(counters.retries, decided, now);
-  const all = findings.length === 0 ? found : [...found, ...findings];
+  const blind = judgeBlindRetry(counters.unanswered, decided, now);
+  const { unanswered } = blind;
+  // Held replies have no send time yet.
+  const isHeld = decided.match?.hold !== undefined;
+  const judged = isHeld ? undefined : judgeRetry(counters.retries, decided, now);
+  const { findings = blind.findings, retries = counters.retries } = judged ?? {};
+  const added = findings === blind.findings ? findings : [...findings, ...blind.findings];
+  const all = added.length === 0 ? found : [...found, ...added];
   const exchange = createExchange(decided, all, now, state);
+  const isSame = retries === counters.retries && unanswered === counters.unanswered;
   return {
     before: state,
-    state: retries === counters.retries ? after : { ...after, counters: { ...counters, retries } },
+    state: isSame ? after : { ...after, counters: { ...counters, retries, unanswered } },
     result: exchange,
     exchange,
   };
@@ -84,23 +96,44 @@ function decide(
   } else {
     ({ state: after, result: match } = matchCall(state, call, preference));
     if (needsService(match)) {
-      const result = SERVICE[call.operation](serviceState, call);
-      after = withResult(after, result.store, result.rates);
+      const { store } = serviceState;
+      const seen = readStore(state, call, match?.lag, serviceState);
+      const isPast = seen !== store;
+      const asked = isPast ? { ...serviceState, store: seen } : serviceState;
+      const result = SERVICE[call.operation](asked, call);
+      after = withResult(after, isPast ? store : result.store, result.rates);
       reply = result.reply;
+      if (isPast && match) reply = { ...reply, basis: { kind: 'forced', by: match.by } };
     }
   }
+  const isCarriedOut = reply !== undefined && reply.status < 400;
   if (match !== undefined) reply = forceReply(serviceState, call, match, reply);
   // A proxy knows no preferences.
   const isMarked = preference !== undefined && match?.fault?.kind !== 'html';
   if (isMarked) reply = reply && markPreference(reply, preference);
   const isReplaced = match?.fault !== undefined && FAULTS[match.fault.kind] === 'replaces';
   const shown = isReplaced ? undefined : reply;
-  return { decided: { request, serviceState, reply, shown, match }, state: after };
+  return { decided: { request, serviceState, reply, shown, match, isCarriedOut }, state: after };
+}
+
+/** The store as the operation sees it. */
+function readStore(
+  { past }: State,
+  { operation }: Call,
+  lag: Lag | undefined,
+  { store, now }: ServiceState,
+): Store {
+  const isBehind = lag !== undefined && operationShape(operation).method === 'GET';
+  return isBehind ? pastStore(past, lag, store, now) : store;
+}
+
+function withPast({ past, store }: State, after: State, now: number): State {
+  return { ...after, past: rememberStore(past, store, after.store, now) };
 }
 
 function withResult(state: State, store: State['store'], rates: ServiceState['rates']): State {
   if (store === state.store && rates === state.counters.rates) return state;
-  const { settings, clock, counters, snapshots, scenarios, latches } = state;
+  const { settings, clock, counters, snapshots, scenarios, latches, past } = state;
   // Spreading the state costs a PATCH 2 %.
   return {
     store,
@@ -110,6 +143,7 @@ function withResult(state: State, store: State['store'], rates: ServiceState['ra
     snapshots,
     scenarios,
     latches,
+    past,
   };
 }
 

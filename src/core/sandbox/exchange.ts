@@ -89,6 +89,8 @@ export interface DecidedRequest {
   /** What the client gets: `reply`, unless a fault replaces it. */
   readonly shown: Reply | undefined;
   readonly match: RuleMatch | undefined;
+  /** Whether the operation has run and succeeded, whatever the client is told. */
+  readonly isCarriedOut: boolean;
 }
 
 export interface HeldExchange extends Exchange {

@@ -143,7 +143,7 @@ function isRounded(text: string, double: number): boolean {
   return /[.eE]/.test(text) || text === String(double) || text === String(BigInt(double));
 }
 
-const RETRY_WITHIN_MS = 60_000;
+export const RETRY_WITHIN_MS = 60_000;
 
 const MAX_RETRIES = 16;
 
@@ -151,7 +151,7 @@ const MAX_RETRIES = 16;
 const PARALLEL_MS = 50;
 
 /** Of the steady clock, in milliseconds since 1970: other servers compare instants. */
-const TIME_ORIGIN = performance.timeOrigin;
+export const TIME_ORIGIN = performance.timeOrigin;
 
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
@@ -181,8 +181,9 @@ export function judgeRetry(
   if (earlier.length === 0 && (reply === undefined || reply.status < 400)) {
     return { findings: NONE, retries: earlier };
   }
+  const body = request.call?.body;
   const refused: RefusedCall = {
-    hash: hashCall(request),
+    hash: hashCall(request, body?.kind === 'bytes' ? body.bytes : ''),
     port: request.port,
     finalStatus: reply && isFinal(reply) ? reply.status : undefined,
     retryAfter: readRetryAfter(reply, serviceState.now),
@@ -246,7 +247,9 @@ function readRetryAfter(reply: Reply | undefined, now: number): number | undefin
 }
 
 /** Short, however long the call is. */
-function hashCall({ method, target, authorization, call }: ServiceRequest): string {
-  const body = call?.body.kind === 'bytes' ? call.body.bytes : '';
+export function hashCall(
+  { method, target, authorization }: Pick<ServiceRequest, 'method' | 'target' | 'authorization'>,
+  body: string | Uint8Array,
+): string {
   return hashOf(`${method} ${target}\n${authorization}\n`, body);
 }

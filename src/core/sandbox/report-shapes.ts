@@ -14,6 +14,8 @@ export const FINDING_CODES = {
   'unknown-input': 'The document does not define it, so the service may reject it; remove it.',
   'pointless-retry': 'A retry cannot change this reply; retry only temporary failures.',
   'early-retry': 'The service asked for a longer pause; wait for as long as Retry-After says.',
+  'blind-retry':
+    'It may have been carried out, though no reply came; read the animals or the orders first.',
   'unknown-preference': 'The Prefer header was ignored; correct or remove it.',
   drift: 'The deployment and the mock disagree; choose the options that `check` finds there.',
   'unreleased-hold': 'No test released the reply; release it, or raise --max-hold.',

@@ -5,11 +5,13 @@ import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
+import { loseReply } from './blind-retries.ts';
 import type { Exchange, HoldEnd, ServiceRequest } from './exchange.ts';
 import { dropFinal } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
 import type { EditText } from './journal-page.ts';
+import { NO_PAST } from './lag.ts';
 import type { Preference } from './preference.ts';
 import type { State } from './state.ts';
 import { StorageError } from './storage-error.ts';
@@ -148,6 +150,15 @@ export class Sandbox {
     return answer(this.#newest, { ...request, given: { reply } }, now);
   }
 
+  /** The client has left before the reply was sent. */
+  loseReply(exchange: Exchange, now: Instant): Outcome<void> {
+    const state = this.#newest;
+    const { counters } = state;
+    const unanswered = loseReply(counters.unanswered, exchange, now);
+    if (unanswered === counters.unanswered) return outcome(state, undefined);
+    return outcome(state, undefined, { counters: { ...counters, unanswered } });
+  }
+
   /** Counts the call. */
   match(call: Call, preference: Preference | undefined): Outcome<RuleMatch | undefined> {
     return matchCall(this.#newest, call, preference);
@@ -163,7 +174,10 @@ export class Sandbox {
     const { before, state } = changed;
     if (state === before) return changed;
     const counters = { ...state.counters, retries: dropFinal(state.counters.retries) };
-    return { ...changed, state: { ...state, counters }, edit: text };
+    // What is arranged is seen at once.
+    const isSame = state.store === before.store && state.settings === before.settings;
+    const past = isSame ? state.past : NO_PAST;
+    return { ...changed, state: { ...state, counters, past }, edit: text };
   }
 
   /** Undefined if nothing can be undone. */

@@ -28,7 +28,9 @@ import {
 } from '../service/keyring.ts';
 import { type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
+import type { UnansweredCalls } from './blind-retries.ts';
 import { NO_RETRIES, type Retries } from './findings.ts';
+import { NO_PAST, type Past } from './lag.ts';
 
 export interface State {
   readonly store: Store;
@@ -39,12 +41,14 @@ export interface State {
   /** `settings.active` has an active one as it was activated. */
   readonly scenarios: ReadonlyMap<string, SavedScenario>;
   readonly latches: ReadonlyMap<string, LatchRule>;
+  readonly past: Past;
 }
 
 interface Counters {
   readonly rules: RuleCounts;
   readonly rates: RateWindows;
   readonly retries: Retries;
+  readonly unanswered: UnansweredCalls;
 }
 
 /** start < active < byHand. */
@@ -62,9 +66,16 @@ export interface Settings extends Layers {
   readonly represent: Representation;
   readonly keys: Keyring;
   readonly rules: RuleBook;
+  /** Whether a rule lets reads see earlier stores. */
+  readonly isLagging: boolean;
 }
 
-const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, retries: NO_RETRIES };
+const NO_COUNTERS: Counters = {
+  rules: NO_COUNTS,
+  rates: NO_RATES,
+  retries: NO_RETRIES,
+  unanswered: [],
+};
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
 export const NO_LATCHES: State['latches'] = new Map();
 
@@ -78,6 +89,7 @@ export function createSettings(layers: Layers): Settings {
     choices,
     represent: representationFor(choices),
     keys: createKeyring({ ...lists, ...start.ownKeys }),
+    isLagging: active.some(({ rules }) => rules.some(({ lag }) => lag !== undefined)),
     rules: createRuleBook([
       ...active.toReversed().flatMap(({ rules }) => rules),
       ...(start.delay > 0 ? [delayRule(start.delay)] : []),
@@ -104,6 +116,7 @@ export function initialState(start: Start, wall: number): State {
     snapshots: NO_SNAPSHOTS,
     scenarios: start.saved,
     latches: NO_LATCHES,
+    past: NO_PAST,
   };
 }
 

@@ -14,6 +14,7 @@ export const FAULTS = {
   'malformed-json': 'spoils',
   'bad-chunk': 'spoils',
   'slow-body': 'delivers',
+  'stale-connection': 'delivers',
 } as const satisfies Record<string, 'replaces' | 'substitutes' | 'spoils' | 'delivers'>;
 
 type FaultName = keyof typeof FAULTS;

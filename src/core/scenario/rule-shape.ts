@@ -1,4 +1,4 @@
-import { OPERATION_IDS, type OperationId } from '../contract/operations.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { LIMITS } from '../limits.ts';
 import { object, optional, required } from '../shape/objects.ts';
 import {
@@ -22,7 +22,7 @@ import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, type Fault } from './fault-table.ts';
 import { PATCH } from './patch-shape.ts';
 import { REPLY } from './reply-shape.ts';
-import { MAX_DELAY_MS } from './settings-shapes.ts';
+import { LAG_TIME, MAX_DELAY_MS } from './settings-shapes.ts';
 import { listInputs, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;
@@ -104,6 +104,18 @@ const FAULT = either(
   `${joinWords(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
 );
 
+const { max: MAX_LAG } = LIMITS.lag;
+
+const LAG = either(
+  convert(LAG_TIME, (milliseconds) => ({ milliseconds })),
+  object({
+    calls: required(integer(1, MAX_LAG, `at most ${MAX_LAG} calls, from 1`), 'How many calls ago.'),
+  }),
+  'a duration such as PT2S, or an object with `calls`',
+);
+
+export type Lag = ValueOf<typeof LAG>;
+
 const NAME = /^[\w.-]{1,64}$/;
 
 const EXPECTED_NAME = '1 to 64 of A-Z a-z 0-9 . _ -';
@@ -133,6 +145,7 @@ const RULE = object({
   delay: optional(DELAY, 'Delays the reply: by milliseconds, or evenly between `min` and `max`.'),
   reply: optional(REPLY, 'The reply to send instead of the one from the service.'),
   patch: optional(PATCH, 'Changes the reply that the service gives.'),
+  lag: optional(LAG, 'Lets reads see the store as it was so many calls, or so long, ago.'),
   fault: optional(FAULT, 'What goes wrong on the wire, instead of the reply or with it.'),
   hold: optional(
     HOLD,
@@ -147,7 +160,7 @@ type ReplyOrPatch = InputOf<typeof RULE> &
 const WHOLE_RULE = convert(
   RULE,
   ({ where = [], chance = 1, apply = false, ...rule }, at, report) => {
-    const { on, delay, reply, patch, fault, hold } = rule;
+    const { on, delay, reply, patch, lag, fault, hold } = rule;
     let right = true;
     const refuse = (expected: string, found: string, ...member: string[]): void => {
       report({ at: [...at, ...member], ofName: member.length > 0, expected, found });
@@ -163,8 +176,12 @@ const WHOLE_RULE = convert(
     if (apply && !reply && !fault) {
       const expected = 'a `reply` or a `fault` for the client';
       refuse(expected, 'neither', 'apply');
-    } else if (!reply && !patch && !fault && !delay && !hold) {
-      refuse('`reply`, `patch`, `fault`, `delay` or `hold`', 'a rule that does nothing');
+    } else if (!reply && !patch && !lag && !fault && !delay && !hold) {
+      refuse('`reply`, `patch`, `lag`, `fault`, `delay` or `hold`', 'a rule that does nothing');
+    }
+    if (reply && lag) refuse('`reply` or `lag`', 'both', 'lag');
+    if (lag && on.every((id) => operationShape(id).method !== 'GET')) {
+      refuse('an operation that reads in `on`', joinWords(on, 'and'), 'lag');
     }
     if (reply && patch) refuse('`reply` or `patch`', 'both', 'patch');
     if (delay && hold) refuse('`delay` or `hold`', 'both', 'delay');

@@ -8,7 +8,7 @@ import { randomInteger } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
 import type { Patch } from './patch-shape.ts';
 import type { RuleReply } from './reply-shape.ts';
-import type { Rule } from './rule-shape.ts';
+import type { Lag, Rule } from './rule-shape.ts';
 import type { Condition } from './where-shape.ts';
 
 /** What a rule, or the request itself with `Prefer`, says about a call. */
@@ -21,6 +21,7 @@ export interface RuleMatch {
   readonly hold: string | undefined;
   readonly reply: RuleReply | undefined;
   readonly patch?: Patch | undefined;
+  readonly lag?: Lag | undefined;
   readonly fault: Fault | undefined;
   /** The operation runs although its reply is discarded. */
   readonly apply: boolean;
@@ -147,14 +148,25 @@ export function matchRules(
 
 /** @param call the number of calls that `on` and `where` have matched, including this one */
 function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefined {
-  const { scenario, number, calls, chance, hold, reply, patch, fault, apply, isMeant } = rule;
+  const { scenario, number, calls, chance, hold, reply, patch, lag, fault, apply, isMeant } = rule;
   if (calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
   const drawn = randomInteger(seed, number - 1, call);
   if (chance < 1 && randomShare(drawn, FIELD.chance) >= chance) return undefined;
   const { min, max } = rule.delay ?? NO_DELAY;
   const delay = Math.round(min + randomShare(drawn, FIELD.delay) * (max - min));
   const reason = describeRule(rule, call);
-  return { by: `${scenario}#${number}`, reason, delay, hold, reply, patch, fault, apply, isMeant };
+  return {
+    by: `${scenario}#${number}`,
+    reason,
+    delay,
+    hold,
+    reply,
+    patch,
+    lag,
+    fault,
+    apply,
+    isMeant,
+  };
 }
 
 function describeRule({ scenario, number, calls }: Rule, call: number): string {

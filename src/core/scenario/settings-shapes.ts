@@ -72,6 +72,8 @@ export const IDLE_TIME = duration(
   Number.POSITIVE_INFINITY,
 );
 
+export const LAG_TIME = duration('an ISO 8601 duration up to "PT5M"', 1, MAX_DELAY_MS);
+
 export const WAIT_TIME = duration('an ISO 8601 duration up to "PT60S"', 0, 60_000);
 
 export const HOLD_TIME = duration('an ISO 8601 duration up to "P1D", such as "PT5M"', 1, UNITS[1]);

@@ -95,7 +95,8 @@ export async function readNewParts(
   return next;
 }
 
-type MemberName = Exclude<keyof State, 'store' | 'snapshots'>;
+/** Each server remembers the past of its own calls. */
+type MemberName = Exclude<keyof State, 'store' | 'snapshots' | 'past'>;
 
 interface Codec<Value> {
   readonly write: (value: Value) => string;

@@ -12,11 +12,12 @@ import { mayHaveContent } from '../../core/service/reply.ts';
 import {
   answerRequest,
   bodyLimit,
+  loseReply,
   NO_BODY,
   openArrival,
   type ServiceParts,
 } from '../../server/answer-request.ts';
-import { breakResponse } from './broken-response.ts';
+import { breakResponse, networkError } from './broken-response.ts';
 import { createResponse, streamEvents, streamPieces } from './create-response.ts';
 import { delay, onAbort, untilAborted } from './waiting.ts';
 
@@ -80,21 +81,29 @@ function limitBody({ bytes }: Pick<Sent, 'bytes'>, limit: number): RequestBody {
   return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
 }
 
+/** Mocks whose next call meets a reset, as if `fetch` had one connection. */
+const stale = new WeakSet<ServiceParts>();
+
 async function callService(sent: Sent, target: Target, parts: ServiceParts): Promise<Response> {
   const { signal } = sent;
+  if (stale.delete(parts)) throw networkError('fetch failed', { kind: 'stale-connection' });
   const onDisconnect = (act: () => void) => onAbort(signal, act);
   const arrival = openArrival(parts, sent, target, onDisconnect);
   const limit = bodyLimit(arrival);
   const body = limit === undefined ? NO_BODY : limitBody(sent, limit);
   const exchange = await answerRequest(parts, arrival, body);
+  const { sandbox } = arrival.location;
+  const cancel = onDisconnect(() => void loseReply(parts, sandbox, exchange));
   if (isWaiting(exchange)) {
-    const { holds } = arrival.location.sandbox;
+    const { holds } = sandbox;
     const released = new Promise<void>((send) => holds.add(exchange, { send, onDisconnect }));
     await untilAborted(signal, released);
   }
   if (exchange.delay > 0) await delay(signal, exchange.delay);
+  cancel();
   const { fault, reply } = exchange;
-  if (fault !== undefined && fault.kind !== 'html') return breakResponse(fault, reply, sent);
+  if (fault?.kind === 'stale-connection') stale.add(parts);
+  else if (fault !== undefined && fault.kind !== 'html') return breakResponse(fault, reply, sent);
   if (reply === undefined) throw new Error('An exchange has neither a reply nor a fault.');
   return createResponse(reply.status, reply.headers, reply.body, reply.phrase);
 }

@@ -8,7 +8,7 @@ import { delay } from './waiting.ts';
 
 /** What a caller of `fetch` sees of a fault. Rejects where it sees no reply. */
 export async function breakResponse(
-  fault: Fault,
+  fault: Exclude<Fault, { readonly kind: 'html' | 'stale-connection' }>,
   reply: Reply | undefined,
   { method, signal }: Pick<Request, 'method' | 'signal'>,
 ): Promise<Response> {
@@ -44,7 +44,7 @@ export async function breakResponse(
 }
 
 /** As Node's own `fetch` reports it. */
-function networkError(message: string, { kind }: Fault): TypeError {
+export function networkError(message: string, { kind }: Pick<Fault, 'kind'>): TypeError {
   const cause = Object.assign(new Error(`the mock broke the connection: ${kind}`), {
     code: 'ECONNRESET',
   });

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { withoutHeaders } from '../../core/raw-http.ts';
@@ -11,8 +12,22 @@ import { closeWith, framingHeaders, type PendingResponses } from './write.ts';
 /** The reply to break; its body is what GET would get, also in a reply to HEAD. */
 export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
 
-/** The page of a proxy is a reply like others. */
-export type WireFault = Exclude<Fault, { readonly kind: 'html' }>;
+/** The page of a proxy, and what a stale connection has sent, are replies like others. */
+export type WireFault = Exclude<Fault, { readonly kind: 'html' | 'stale-connection' }>;
+
+const stale = new WeakSet<Socket>();
+
+/** Lets a connection look open to its client, although the server has closed it. */
+export function makeStale({ req }: ServerResponse): void {
+  stale.add(req.socket);
+}
+
+/** A call that reuses a stale connection meets a reset. False if it does not. */
+export function resetStale(response: ServerResponse): boolean {
+  const isStale = stale.has(response.req.socket);
+  if (isStale) reset(response);
+  return isStale;
+}
 
 export function applyFault(
   fault: WireFault,

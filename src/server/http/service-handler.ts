@@ -6,11 +6,12 @@ import type { Reply } from '../../core/service/reply.ts';
 import {
   answerRequest,
   bodyLimit,
+  loseReply,
   NO_BODY,
   openArrival,
   type ServiceParts,
 } from '../answer-request.ts';
-import { applyFault } from './faults.ts';
+import { applyFault, makeStale, resetStale } from './faults.ts';
 import { readHead, receiveBody } from './receive-request.ts';
 import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
 
@@ -28,6 +29,7 @@ export function createServiceHandler(
   pending: PendingResponses,
 ): ServiceHandler {
   return (incoming, response, target = parseTarget(incoming.url ?? '/'), refused) => {
+    if (resetStale(response)) return;
     const listenForDisconnect = (act: () => void) => onDisconnect(incoming.socket, act);
     const arrival = openArrival(parts, readHead(incoming), target, listenForDisconnect, refused);
     const { sandbox } = arrival.location;
@@ -41,10 +43,15 @@ export function createServiceHandler(
     };
     const sendDue = (exchange: Exchange): void => {
       const sendNow = (): void => send(exchange);
-      const { delay } = exchange;
+      const { delay, hold } = exchange;
+      if (delay > 0 || hold !== undefined) {
+        response.once('close', () => {
+          if (!response.headersSent) void loseReply(parts, sandbox, exchange);
+        });
+      }
       const sendWithDelay = (): void =>
         delay === 0 ? sendNow() : pending.delay(response, delay, sendNow);
-      if (exchange.hold === undefined || !isWaiting(exchange)) sendWithDelay();
+      if (!isWaiting(exchange)) sendWithDelay();
       else {
         sandbox.holds.add(exchange, { send: sendWithDelay, onDisconnect: listenForDisconnect });
       }
@@ -73,7 +80,9 @@ function sendExchange(
   response: ServerResponse,
   pending: PendingResponses,
 ): void {
-  if (fault !== undefined && fault.kind !== 'html') applyFault(fault, response, reply, pending);
+  if (fault?.kind === 'stale-connection') makeStale(response);
+  const isWhole = fault === undefined || fault.kind === 'html' || fault.kind === 'stale-connection';
+  if (!isWhole) applyFault(fault, response, reply, pending);
   else if (reply !== undefined) sendReply(response, reply);
   else throw new Error('An exchange has neither a reply nor a fault.');
 }

@@ -25,7 +25,14 @@ function judge(earlier: Retries, receivedAt: number, sent: Sent = {}) {
   const reply = createReply(basis, status, EMPTY, headers);
   const now = { wall: 0, steady: request.receivedAt + 1 };
   const serviceState = serviceStateWith(EMPTY_STORE, at);
-  const decided = { request, serviceState, reply, shown: reply, match: undefined };
+  const decided = {
+    request,
+    serviceState,
+    reply,
+    shown: reply,
+    match: undefined,
+    isCarriedOut: false,
+  };
   const judged = judgeRetry(earlier, decided, now);
   return { codes: judged.findings.map(({ code }) => code), retries: judged.retries };
 }

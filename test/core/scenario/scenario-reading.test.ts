@@ -48,7 +48,7 @@ const BROKEN: readonly (readonly [name: string, text: string, ...problems: strin
   ['a misspelt part', 'desciption: Mine.', `FILE:1:1: $.desciption: expected ${PARTS}, found "desciption" (did you mean description?)`],
   ['an option of another assumption', 'assume: { cancel-again: 405, rate-limit: 10/h }', 'FILE:1:25: $.assume["cancel-again"]: expected 409, 404 or 204, found 405', 'FILE:1:42: $.assume["rate-limit"]: expected none, or a rate such as 10/s or 600/m, found "10/h" (did you mean 10/s?)'],
   ['an id in quotes', 'state: { orders: { remove: [1, "2"] } }', 'FILE:1:32: $.state.orders.remove[1]: expected an integer from -2^63 to 2^63-1, found "2"'],
-  ['calls with a comma, without quotes in braces', 'rules:\n  - { on: getPet, delay: 1, calls: 2,4 }', 'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, patch, fault, hold or apply, found "4" (inside braces, quote a value that contains a comma)'],
+  ['calls with a comma, without quotes in braces', 'rules:\n  - { on: getPet, delay: 1, calls: 2,4 }', 'FILE:2:38: $.rules[0]["4"]: expected on, where, calls, chance, delay, reply, patch, lag, fault, hold or apply, found "4" (inside braces, quote a value that contains a comma)'],
   ['a header value with a line break', 'rules:\n  - { on: getPet, reply: { status: 200, headers: { X-A: "a\\r\\nX-B: b" } } }', 'FILE:2:57: $.rules[0].reply.headers["X-A"]: expected a header value: a string without control characters and without spaces around it, or a number, or an array of those, found "a\\r\\nX-B: b"'],
   ['a key with a blank, and one that expires after a year of unknown length', 'keys: { invalid: [a b], expires: { demo-key: P1Y } }', 'FILE:1:19: $.keys.invalid[0]: expected a key of visible ASCII characters, found "a b"', 'FILE:1:46: $.keys.expires["demo-key"]: expected a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z", found "P1Y"'],
   ['an empty file', '', 'FILE:1:1: $: expected an object with the parts of a scenario, found null'],
@@ -58,9 +58,11 @@ const BROKEN: readonly (readonly [name: string, text: string, ...problems: strin
 /** Scenarios that only the reader rejects: the schema compares no values. */
 // biome-ignore format: a row for each
 const BROKEN_FOR_THE_READER: typeof BROKEN = [
-  ['a rule that does nothing', 'rules:\n  - { on: getPet }', 'FILE:2:5: $.rules[0]: expected `reply`, `patch`, `fault`, `delay` or `hold`, found a rule that does nothing'],
+  ['a rule that does nothing', 'rules:\n  - { on: getPet }', 'FILE:2:5: $.rules[0]: expected `reply`, `patch`, `lag`, `fault`, `delay` or `hold`, found a rule that does nothing'],
   ['`apply` without anything to send', 'rules:\n  - { on: getPet, delay: 5, apply: true }', 'FILE:2:29: $.rules[0].apply: expected a `reply` or a `fault` for the client, found neither'],
   ['a reply that is also patched', 'rules:\n  - { on: getPet, reply: { status: 404 }, patch: { status: 404 } }', 'FILE:2:43: $.rules[0].patch: expected `reply` or `patch`, found both'],
+  ['a lag of writes alone', 'rules:\n  - { on: createPet, lag: PT2S }', 'FILE:2:21: $.rules[0].lag: expected an operation that reads in `on`, found createPet'],
+  ['a reply that lags', 'rules:\n  - { on: getPet, reply: { status: 404 }, lag: { calls: 2 } }', 'FILE:2:43: $.rules[0].lag: expected `reply` or `lag`, found both'],
   ['a patch that frames the message', 'rules:\n  - { on: getPet, patch: { headers: { Content-Length: null } } }', 'FILE:2:39: $.rules[0].patch.headers["Content-Length"]: expected a header that does not frame the message; use a `fault` to break that, found "Content-Length"'],
   ['two stores to start from', 'fixture: default\ngenerate: { animals: 1 }', 'FILE:2:1: $.generate: expected fixture or generate, to start from one store, found both'],
   ['an input that none of the operations has', 'rules:\n  - { on: getPet, where: { orderId: 1 }, fault: reset }', 'FILE:2:28: $.rules[0].where.orderId: expected an input of getPet, which has petId, found "orderId"'],
@@ -121,6 +123,7 @@ rules:
   - { on: getPet, reply: { status: 409, empty: true } }
   - { on: getPet, reply: { status: 404 } }
   - on: listPets
+    lag: PT1M30S
     patch:
       status: 203
       headers: { X-Gone: null, X-Two: [a, 2], Content-Type: text/plain }

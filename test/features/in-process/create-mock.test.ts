@@ -88,6 +88,28 @@ describe('createMock', () => {
     expect(seen).toEqual([['default', 'getPet'], 'deprecated', 'unknown-input']);
   });
 
+  test('finds a POST that is sent again after its caller has lost patience', async () => {
+    const rule = { on: 'createPet' as const, calls: 1, delay: 60_000 };
+    const mock = createMock({ scenarios: [{ rules: [rule] }] });
+    const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
+    const init = { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' };
+    const caller = new AbortController();
+    const first = mock.fetch(`${mock.url}/pets`, { ...init, signal: caller.signal });
+    await mock.requests.wait({ operation: 'createPet' });
+    caller.abort();
+    await expect(first).rejects.toThrow('abort');
+    expect((await mock.fetch(`${mock.url}/pets`, init)).status).toBe(201);
+    expect((await mock.findings()).counts).toEqual({ 'blind-retry': 1 });
+  });
+
+  test('rejects the call after a stale connection, and no other', async () => {
+    const rule = { on: 'getPet' as const, calls: 1, fault: 'stale-connection' as const };
+    const mock = createMock({ scenarios: [{ rules: [rule] }] });
+    expect((await get(mock, '/pets/1')).status).toBe(200);
+    await expect(get(mock, '/pets/1')).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
+    expect((await get(mock, '/pets/1')).status).toBe(200);
+  });
+
   test('ends its held replies and streams when it stops', async () => {
     const mock = createMock();
     const latch = await mock.hold('getPet');

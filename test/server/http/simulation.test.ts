@@ -7,7 +7,7 @@ import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import { openRaw, rawRequest } from '../../helpers/raw.ts';
-import { type Ask, asker } from '../../helpers/wire.ts';
+import { type Ask, asker, openServer } from '../../helpers/wire.ts';
 
 const folder = temporaryFolder();
 
@@ -213,4 +213,36 @@ test('a delay neither keeps a server from closing nor outlasts its client', asyn
   left.socket.destroy();
   await server.close();
   expect((await answer).status).toBe(200);
+});
+
+test('a POST that is sent again after its client has left a held reply is a finding', async () => {
+  const { url, port } = await serverFor(withRules({ on: 'createPet', calls: 1, hold: true }));
+  const control = asker(port, '/__mock');
+  const arrived = (body: object) =>
+    control('POST', '/requests/count', { body: { atLeast: 1, within: 'PT5S', ...body } });
+  const post = (signal?: AbortSignal) => {
+    const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
+    const body = '{"name":"Zoë","categoryId":1}';
+    return fetch(`${url}/pets`, { method: 'POST', headers, body, ...(signal && { signal }) });
+  };
+  const client = new AbortController();
+  const first = post(client.signal).catch(({ name }) => name);
+  await arrived({ held: true });
+  client.abort();
+  expect(await first).toBe('AbortError');
+  await arrived({ hold: 'default', held: false });
+  expect((await post()).status).toBe(201);
+  const { json } = await control('GET', '/findings');
+  expect(json).toMatchObject({ counts: { 'blind-retry': 1 } });
+});
+
+test('the call that reuses a stale connection meets a reset, and is not run', async () => {
+  const { send, control } = await openServer(
+    withRules({ on: 'getPet', calls: 1, fault: 'stale-connection' }),
+  );
+  const reply = await send('GET', '/v1/pets/1');
+  expect([reply.status, reply.headers.connection]).toEqual([200, 'keep-alive']);
+  expect((await control('GET requests')).json).toMatchObject({ total: 1 });
+  await expect(send('DELETE', '/v1/store/orders/1')).rejects.toThrow(/ECONNRESET|socket hang up/);
+  expect((await send('DELETE', '/v1/store/orders/1')).status).toBe(204);
 });

@@ -1,0 +1,72 @@
+import { type OperationId, operationShape } from '../contract/operations.ts';
+import { FAULTS } from '../scenario/fault-table.ts';
+import type { Instant } from '../service/clock.ts';
+import type { DecidedRequest, Exchange } from './exchange.ts';
+import { hashCall, RETRY_WITHIN_MS, TIME_ORIGIN } from './findings.ts';
+import type { FindingText } from './report-shapes.ts';
+
+/** A call that was carried out, and whose reply the client has not received. */
+interface UnansweredCall {
+  readonly hash: string;
+  readonly operation: OperationId;
+  /** In milliseconds since 1970; undefined while the reply waits to be sent. */
+  readonly lostAt: number | undefined;
+}
+
+export type UnansweredCalls = readonly UnansweredCall[];
+
+const MAX_UNANSWERED = 16;
+
+const NONE: readonly never[] = [];
+
+/** A PATCH sets the same quantity again. */
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PATCH']);
+
+export function judgeBlindRetry(
+  earlier: UnansweredCalls,
+  { request, match, isCarriedOut }: DecidedRequest,
+  now: Instant,
+): { readonly findings: readonly FindingText[]; readonly unanswered: UnansweredCalls } {
+  const { call } = request;
+  const { fault, delay = 0, hold } = match ?? {};
+  const isLost = fault !== undefined && FAULTS[fault.kind] !== 'delivers';
+  const isUnanswered = isCarriedOut && (isLost || delay > 0 || hold !== undefined);
+  if (call === undefined || (earlier.length === 0 && !isUnanswered)) {
+    return { findings: NONE, unanswered: earlier };
+  }
+  const { operation } = call;
+  const { method, tag } = operationShape(operation);
+  if (REPEATABLE.has(method)) {
+    // Who looks before sending again does not do so blindly.
+    const looks = method === 'GET' && isCarriedOut && !isUnanswered;
+    const others = earlier.filter((other) => operationShape(other.operation).tag !== tag);
+    const isLooked = looks && others.length < earlier.length;
+    return { findings: NONE, unanswered: isLooked ? others : earlier };
+  }
+  const hash = hashCall(request, call.body.kind === 'bytes' ? call.body.bytes : '');
+  const first = earlier.find((other) => other.hash === hash);
+  const receivedAt = TIME_ORIGIN + request.receivedAt;
+  const isBlind = receivedAt < (first?.lostAt ?? Number.NaN) + RETRY_WITHIN_MS;
+  const message = `The same ${method} was sent again although the first was carried out: only its reply was lost.`;
+  const others = earlier.filter((other) => other !== first);
+  const lostAt = isLost ? TIME_ORIGIN + now.steady + delay : undefined;
+  return {
+    findings: isBlind ? [{ code: 'blind-retry', message }] : NONE,
+    unanswered: isUnanswered
+      ? [...others, { hash, operation, lostAt }].slice(-MAX_UNANSWERED)
+      : others,
+  };
+}
+
+/** The client has left before its reply was sent. */
+export function loseReply(
+  calls: UnansweredCalls,
+  exchange: Exchange,
+  { steady }: Instant,
+): UnansweredCalls {
+  const hash = hashCall(exchange, exchange.request.body ?? '');
+  const isMeant = (call: UnansweredCall) => call.hash === hash && call.lostAt === undefined;
+  if (!calls.some(isMeant)) return calls;
+  const lostAt = TIME_ORIGIN + steady;
+  return calls.map((call) => (isMeant(call) ? { ...call, lostAt } : call));
+}
