@@ -61,7 +61,7 @@ const BROKEN_FOR_THE_READER: typeof BROKEN = [
   ['a rule that does nothing', 'rules:\n  - { on: getPet }', 'FILE:2:5: $.rules[0]: expected `reply`, `patch`, `lag`, `fault`, `delay` or `hold`, found a rule that does nothing'],
   ['`apply` without anything to send', 'rules:\n  - { on: getPet, delay: 5, apply: true }', 'FILE:2:29: $.rules[0].apply: expected a `reply` or a `fault` for the client, found neither'],
   ['a reply that is also patched', 'rules:\n  - { on: getPet, reply: { status: 404 }, patch: { status: 404 } }', 'FILE:2:43: $.rules[0].patch: expected `reply` or `patch`, found both'],
-  ['a lag of writes alone', 'rules:\n  - { on: createPet, lag: PT2S }', 'FILE:2:21: $.rules[0].lag: expected an operation that reads in `on`, found createPet'],
+  ['a lag of writes alone', 'rules:\n  - { on: createPet, lag: PT2S }', 'FILE:2:22: $.rules[0].lag: expected an operation that reads in `on`, found createPet'],
   ['a reply that lags', 'rules:\n  - { on: getPet, reply: { status: 404 }, lag: { calls: 2 } }', 'FILE:2:43: $.rules[0].lag: expected `reply` or `lag`, found both'],
   ['a patch that frames the message', 'rules:\n  - { on: getPet, patch: { headers: { Content-Length: null } } }', 'FILE:2:39: $.rules[0].patch.headers["Content-Length"]: expected a header that does not frame the message; use a `fault` to break that, found "Content-Length"'],
   ['two stores to start from', 'fixture: default\ngenerate: { animals: 1 }', 'FILE:2:1: $.generate: expected fixture or generate, to start from one store, found both'],
