@@ -79,7 +79,9 @@ export function refuse<C extends ErrorCode>(
   code: C,
   status: StatusOf<C>,
   message: string,
-  headers: ControlReply['headers'] = status === 503 ? { 'Retry-After': RETRY_AFTER_S } : {},
+  headers: ControlReply['headers'] = status === 503 && code !== 'too_many_sandboxes'
+    ? { 'Retry-After': RETRY_AFTER_S }
+    : {},
   problems?: readonly ControlProblem[],
 ): ControlReply {
   const error = errorBody(chooseOptions(), code, status, message);

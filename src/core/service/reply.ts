@@ -150,7 +150,7 @@ export function jsonReply(
   return createReply(decidedBy.basis, status, jsonBody(text), headers);
 }
 
-/** What is away comes back, or another server takes over. */
+/** What is away comes back, or another server takes over. A server with too many sandboxes keeps them. */
 export const RETRY_AFTER_S = '1';
 const RETRY_SOON = ['Retry-After', RETRY_AFTER_S];
 
@@ -161,7 +161,7 @@ export function errorReply<C extends ErrorCode>(
   status: StatusOf<C>,
   message: string,
   {
-    headers = status === 503 ? RETRY_SOON : NO_HEADERS,
+    headers = code === 'not_saved' ? RETRY_SOON : NO_HEADERS,
     basis = decidedBy.assumed,
   }: { headers?: RawHeaders; basis?: Basis } = {},
 ): Reply {

@@ -164,8 +164,12 @@ describe('a sandbox', () => {
     const { send } = await openMock({ maxSandboxes: 2 });
     expect((await send('DELETE', '/~one/v1/store/orders/1')).status).toBe(204);
     expect((await send('GET', '/~two/v1/pets')).status).toBe(200);
-    const answer = await send('GET', '/~three/v1/pets');
-    expect(answer).toMatchObject({ status: 503, json: { code: 'too_many_sandboxes' } });
+    const created = await send('POST', '/__mock/sandboxes', { body: { name: 'three' } });
+    for (const answer of [await send('GET', '/~three/v1/pets'), created]) {
+      expect(answer).toMatchObject({ status: 503, json: { code: 'too_many_sandboxes' } });
+      // It does not help to wait.
+      expect(answer.headers).not.toHaveProperty('retry-after');
+    }
     expect((await send('DELETE', '/~one/v1/store/orders/1')).status).toBe(409);
     expect((await send('GET', '/~staging/v1/pets', { key: 'staging-key' })).status).toBe(200);
   });
