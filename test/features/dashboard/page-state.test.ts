@@ -45,6 +45,7 @@ beforeAll(async () => {
   };
   vi.stubGlobal('location', location);
   vi.stubGlobal('history', { replaceState });
+  vi.stubGlobal('navigator', { userAgent: 'Linux' });
   vi.stubGlobal('addEventListener', () => {});
   vi.stubGlobal('sessionStorage', { getItem: () => null });
   vi.stubGlobal('fetch', (path: string, options: RequestInit) =>

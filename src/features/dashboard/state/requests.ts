@@ -73,7 +73,7 @@ function formatUrl({ target }: Request): string {
   return host.origin + target.replaceAll('#', '%23');
 }
 
-export function requestHeaders({ key, headers }: Request): readonly (readonly [string, string])[] {
+function requestHeaders({ key, headers }: Request): readonly (readonly [string, string])[] {
   return key === '' ? headers : [['Authorization', `Bearer ${key}`], ...headers];
 }
 
