@@ -39,6 +39,8 @@ test('the image runs the command, checks its health, and is called from outside'
   const file = readPage('Dockerfile');
   expect(file).toMatch(/^ENTRYPOINT \["node", "dist\/cli\/main.js"\]$/m);
   expect(file).toMatch(/^HEALTHCHECK .* CMD \["petstore-mock", "health"\]$/m);
+  // For `docker exec`, which does not use the entry point.
+  expect(file).toContain('ln -s /app/dist/cli/main.js /usr/local/bin/petstore-mock');
   expect(file).toMatch(/^ENV NODE_ENV=production PETSTORE_MOCK_HOST=0\.0\.0\.0$/m);
 });
 
