@@ -1,7 +1,7 @@
 /** The oldest versions of what the package is used with. Of TypeScript, only tests can tell. */
 export const OLDEST = {
   'Node.js': '20.19',
-  TypeScript: '5.4',
+  TypeScript: '5.9',
   vitest: '3.2',
   Playwright: '1.40',
   Jest: '29.0',
