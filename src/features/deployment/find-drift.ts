@@ -1,5 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { toText } from '../../core/bytes.ts';
+import {
+  ASSUMPTION_IDS,
+  type Choices,
+  isOption,
+  optionNames,
+} from '../../core/contract/assumption-table.ts';
 import { checkBody, deviationText, isViolation } from '../../core/contract/check-reply.ts';
 import { ORDER_STATUSES } from '../../core/contract/records.ts';
 import { INT64_MAX, isObject, parseInt64 } from '../../core/json.ts';
@@ -33,10 +39,9 @@ export function findDrift(
   const worlds = listWorlds(call, reply);
   const ask = (key: string | null | undefined, path = target) =>
     worlds.map((world) => {
-      return {
-        world,
-        found: world.open(state.choices)({ method, path, key, headers, body: text }),
-      };
+      const under = (choices: Choices) =>
+        world.open(choices)({ method, path, key, headers, body: text });
+      return { world, under, found: under(state.choices) };
     });
   const isKeySent = (bearerToken(call.authorization) ?? '') !== '';
   const usual = ask(isKeySent ? undefined : null);
@@ -63,9 +68,17 @@ export function findDrift(
   const [theirs, mine] = [read(reply, false), read(same.found, true)];
   // Only the deployment knows what follows its page.
   const names = Object.keys(theirs).filter((name) => name !== 'next' && mine[name] !== undefined);
-  const drift = names.flatMap((name) =>
-    mine[name] === theirs[name] ? [] : `${name}: expected ${mine[name]}, found ${theirs[name]}`,
-  );
+  const drift = names.flatMap((name) => {
+    if (mine[name] === theirs[name]) return [];
+    const isSeen = (choices: Choices) => read(same.under(choices), true)[name] === theirs[name];
+    const by = ASSUMPTION_IDS.filter((id) =>
+      optionNames(id).some((option) => {
+        return isOption(id, option) && isSeen({ ...state.choices, [id]: option });
+      }),
+    ).map((id) => `${id}=${state.choices[id]}`);
+    const reason = by.length === 0 ? '' : ` (${by.join(', ')})`;
+    return `${name}: expected ${mine[name]}${reason}, found ${theirs[name]}`;
+  });
   return { expected, drift };
 }
 

@@ -106,7 +106,7 @@ const FOUND: Readonly<Record<FindingCode, readonly Case[]>> = {
     ],
     [
       'GET /store/orders',
-      /^status of orders: expected hidden, found shown\.$/,
+      /^status of orders: expected hidden \(order-status-field=hidden\), found shown\.$/,
       { deployment: { assume: { 'order-status-field': 'shown' } } },
     ],
   ],
