@@ -26,21 +26,41 @@ test.each<[client: string, least: number, code: number, failures: string[], find
   expect(runs.length).toBeGreaterThan(least);
 });
 
-function sweepFaults(client: string, ...flags: readonly string[]) {
+/** Runs a client under a command that is to find it out. */
+function judge(client: string, ...words: readonly string[]) {
   const file = join(packageRoot, 'test/fixtures-clients', `${client}.mjs`);
-  return runCommand(['sweep', '--faults', ...flags, '--', process.execPath, file]);
+  return runCommand([...words, '--', process.execPath, file]);
 }
 
-test('a client that ignores a reset is found out', async () => {
-  const { code, stdout } = await sweepFaults('ignores-reset', 'reset');
+test.each([
+  [
+    'ignores-reset',
+    'reset',
+    /^ {2}listPets +reset +unnoticed: the command passed, and called noth/m,
+  ],
+  [
+    'blind-retry',
+    'lost-reply',
+    /^ {2}createPet +lost-reply +failed: found blind-retry: POST \/v1/m,
+  ],
+])('the client %s is found out by the fault %s', async (client, fault, row) => {
+  const { code, stdout } = await judge(client, 'sweep', '--faults', fault);
+  expect(stdout).toMatch(row);
   expect(code).toBe(3);
-  expect(stdout).toMatch(
-    /^ {2}listPets +reset +unnoticed: the command passed, and called nothing/m,
-  );
 });
 
-test('a client that survives every fault passes', async () => {
-  const { code, stdout } = await sweepFaults('careful');
-  expect(stdout).toMatch(/\ntried 14 faults in 4 operations: 14 passed, 0 failed\n$/);
-  expect(code).toBe(0);
+test('a client that refuses unknown fields breaks before the service has them', async () => {
+  const { code, stderr } = await judge('strict-fields', 'exec', '--scenario', 'new-fields');
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/AssertionError.*: unknown field /);
+});
+
+test('a careful client passes every fault, every option and what may come', async () => {
+  const faults = await judge('careful', 'sweep', '--faults');
+  expect(faults.stdout).toMatch(/\ntried 14 faults in 4 operations: 14 passed, 0 failed\n$/);
+  for (const words of [
+    ['sweep'],
+    ...['new-fields', 'new-error'].map((it) => ['exec', '--scenario', it]),
+  ])
+    expect(await judge('careful', ...words)).toMatchObject({ code: 0 });
 });
