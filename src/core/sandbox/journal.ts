@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.ts';
-import { measureChanges } from '../store/store.ts';
+import { measureChanges } from '../store/merge.ts';
 import { Totals } from './coverage.ts';
 import { type Exchange, findHoldFindings, type HeldExchange, isHeld } from './exchange.ts';
 import {
@@ -225,7 +225,7 @@ export class Journal {
 const EXCHANGE_BYTES = 1024;
 const TEXT_BYTES = 32;
 const COUNTER_BYTES = 64;
-/** Copied paths of a tree, and a replaced record. */
+/** A copied chunk of records, the list of chunks, and a replaced record. */
 const STORE_BYTES = 4096;
 const EDIT_BYTES = 1024;
 

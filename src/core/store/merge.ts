@@ -119,3 +119,26 @@ export function reportMissingAnimal(
   if (typeof petId !== 'bigint' || animals.has(petId)) return;
   report({ at, expected: 'the id of an animal', found: `${petId}, which no animal has` });
 }
+
+const RECORD_BYTES = 128;
+
+export interface ChangeSizes {
+  /** How many records differ. */
+  readonly changed: { readonly [Name in CollectionName]: number };
+  /** About what the records take that only the store before has. */
+  readonly bytes: number;
+}
+
+export function measureChanges(before: Store, after: Store): ChangeSizes {
+  let bytes = 0;
+  const measure = (record: object): void => {
+    bytes += RECORD_BYTES;
+    for (const value of Object.values(record)) if (typeof value === 'string') bytes += value.length;
+  };
+  const changed = {
+    animals: before.animals.changedIds(after.animals, measure).length,
+    inventory: before.inventory.changedIds(after.inventory, measure).length,
+    orders: before.orders.changedIds(after.orders, measure).length,
+  };
+  return { changed, bytes };
+}

@@ -1,5 +1,3 @@
-import btree from 'sorted-btree';
-import difference from 'sorted-btree/extended/diffAgainst.js';
 import type {
   Animal,
   CollectionName,
@@ -7,10 +5,6 @@ import type {
   Order,
   StoredRecord,
 } from '../contract/records.ts';
-import { INT64_MAX, INT64_MIN } from '../json.ts';
-
-const BTree = btree.default;
-const diffAgainst = difference.default;
 
 export interface ListText {
   readonly text: string | Uint8Array;
@@ -20,58 +14,119 @@ export interface ListText {
   readonly total?: number | undefined;
 }
 
-/** Children of a node. Smaller nodes make a changed copy cheaper and a larger tree slower. */
-const NODE_SIZE = 16;
+/** Records in a chunk. A smaller one makes a changed copy cheaper, and the list of chunks longer. */
+const CHUNK_SIZE = 128;
 
 /**
- * Records that wait to be written into the tree. Copying a path of it for each write costs a PATCH or a
- * create a fifth more processor time, HTTP included.
+ * Records that wait to be put into chunks. The journal remembers states: a copied chunk for each write
+ * costs a PATCH or a create half more processor time, most of it for collecting garbage.
  */
 const MAX_WRITTEN = 16;
 
-function compareIds(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+/** By ascending id. None is empty. */
+type Chunks<R> = readonly (readonly R[])[];
+
+/** Where a record is, or would be. */
+function locate<R>(chunks: Chunks<R>, id: bigint, idOf: (record: R) => bigint) {
+  let at = 0;
+  let end = chunks.length;
+  while (at + 1 < end) {
+    const middle = (at + end) >> 1;
+    const first = chunks[middle]?.[0];
+    if (first !== undefined && idOf(first) <= id) at = middle;
+    else end = middle;
+  }
+  const chunk = chunks[at] ?? NOTHING;
+  let index = 0;
+  end = chunk.length;
+  while (index < end) {
+    const middle = (index + end) >> 1;
+    const record = chunk[middle];
+    if (record !== undefined && idOf(record) < id) index = middle + 1;
+    else end = middle;
+  }
+  const record = chunk[index];
+  const found = record !== undefined && idOf(record) === id ? record : undefined;
+  return { at, chunk, index, found };
 }
 
-type Tree<R> = InstanceType<typeof BTree<bigint, R>>;
+/** Copies each chunk once, however many records go into it. */
+function put<R>(chunks: Chunks<R>, records: Iterable<R>, idOf: (record: R) => bigint): Chunks<R> {
+  const after = [...chunks];
+  const copies = new Map<readonly R[], R[]>();
+  for (const record of records) {
+    const { at, chunk, index, found } = locate(after, idOf(record), idOf);
+    const copy = copies.get(chunk) ?? [...chunk];
+    copies.set(copy, copy);
+    copy.splice(index, found === undefined ? 0 : 1, record);
+    after[at] = copy;
+    if (copy.length <= CHUNK_SIZE) continue;
+    // Records that come in order fill their chunks.
+    const half = index === CHUNK_SIZE ? index : CHUNK_SIZE / 2;
+    after.splice(at + 1, 0, copy.splice(half));
+  }
+  return after;
+}
+
+/** The records of the chunks that others do not share. */
+function listUnshared<R>(chunks: Chunks<R>, others: Chunks<R>): readonly R[] {
+  const shared = new Set(others);
+  const none: readonly R[] = [];
+  return none.concat(...chunks.filter((chunk) => !shared.has(chunk)));
+}
 
 /** Records by ascending id. Immutable: a change gives another value, which shares what stays. */
 export class Records<R extends object> {
   readonly idOf: (record: R) => bigint;
   /** Ever used, so of removed records too; undefined if there never was a record. */
   readonly highestId: bigint | undefined;
-  readonly #tree: Tree<R>;
-  /** By ascending id. They replace those of the tree. */
-  readonly #written: readonly R[];
   readonly size: number;
+  #chunks: Chunks<R>;
+  /** They replace those of the chunks; the last of the same id counts. */
+  #written: readonly R[];
   readonly #lists: ListCache<R>;
 
   private constructor(
-    tree: Tree<R>,
     idOf: (record: R) => bigint,
     highestId: bigint | undefined,
     lists: ListCache<R>,
+    size: number,
+    chunks: Chunks<R>,
     written: readonly R[] = NOTHING,
-    size = tree.size,
   ) {
-    this.#tree = tree;
-    this.#written = written;
-    this.size = size;
     this.idOf = idOf;
     this.highestId = highestId;
+    this.size = size;
+    this.#chunks = chunks;
+    this.#written = written;
     this.#lists = lists;
   }
 
   /** In any order. Of records with the same id, the last one counts. */
   static of<R extends object>(records: Iterable<R>, idOf: (record: R) => bigint): Records<R> {
-    const tree = new BTree<bigint, R>(undefined, compareIds, NODE_SIZE);
-    for (const record of records) tree.set(idOf(record), record);
-    return new Records(tree, idOf, tree.maxKey(), new ListCache());
+    return new Records(idOf, undefined, new ListCache<R>(), 0, []).withAll(records);
+  }
+
+  #copy(
+    size: number,
+    chunks: Chunks<R>,
+    written: readonly R[] = NOTHING,
+    highestId = this.highestId,
+  ): Records<R> {
+    return new Records(this.idOf, highestId, this.#lists, size, chunks, written);
+  }
+
+  /** All records. Puts those that wait into chunks, which nobody can tell. */
+  #all(): Chunks<R> {
+    if (this.#written.length > 0) this.#chunks = put(this.#chunks, this.#written, this.idOf);
+    this.#written = NOTHING;
+    return this.#chunks;
   }
 
   get(id: bigint): R | undefined {
-    for (const record of this.#written) if (this.idOf(record) === id) return record;
-    return this.#tree.get(id);
+    const { idOf } = this;
+    const written = this.#written.findLast((record) => idOf(record) === id);
+    return written ?? locate(this.#chunks, id, idOf).found;
   }
 
   has(id: bigint): boolean {
@@ -79,119 +134,97 @@ export class Records<R extends object> {
   }
 
   with(record: R): Records<R> {
-    if (this.#written.length === MAX_WRITTEN) return this.withAll([record]);
-    const { idOf, highestId } = this;
-    const id = idOf(record);
+    const id = this.idOf(record);
+    const size = this.has(id) ? this.size : this.size + 1;
+    const { highestId } = this;
     const highest = highestId === undefined || id > highestId ? id : highestId;
-    const at = this.#indexOf(id);
-    const replaced = this.#written[at];
-    const isReplaced = replaced !== undefined && idOf(replaced) === id;
-    const written = this.#written.toSpliced(at, isReplaced ? 1 : 0, record);
-    const size = isReplaced || this.#tree.has(id) ? this.size : this.size + 1;
-    return new Records(this.#tree, idOf, highest, this.#lists, written, size);
-  }
-
-  #indexOf(id: bigint): number {
-    const index = this.#written.findIndex((record) => this.idOf(record) >= id);
-    return index === -1 ? this.#written.length : index;
-  }
-
-  #copy(): Tree<R> {
-    const tree = this.#tree.clone();
-    for (const record of this.#written) tree.set(this.idOf(record), record);
-    return tree;
+    return this.#written.length < MAX_WRITTEN
+      ? this.#copy(size, this.#chunks, [...this.#written, record], highest)
+      : this.#copy(size, this.#all(), [record], highest);
   }
 
   withAll(records: Iterable<R>): Records<R> {
-    const tree = this.#copy();
-    let highest = this.highestId;
-    for (const record of records) {
-      const id = this.idOf(record);
-      tree.set(id, record);
-      if (highest === undefined || id > highest) highest = id;
-    }
-    return new Records(tree, this.idOf, highest, this.#lists);
+    const chunks = put(this.#all(), records, this.idOf);
+    const size = chunks.reduce((sum, { length }) => sum + length, 0);
+    const last = chunks.at(-1)?.at(-1);
+    const { highestId } = this;
+    const isHighest = last && (highestId === undefined || this.idOf(last) > highestId);
+    return this.#copy(size, chunks, NOTHING, isHighest ? this.idOf(last) : highestId);
   }
 
   without(ids: readonly bigint[]): Records<R> {
-    if (ids.length === 0) return this;
-    const tree = this.#copy();
-    for (const id of ids) tree.delete(id);
-    return new Records(tree, this.idOf, this.highestId, this.#lists);
+    let { size } = this;
+    const chunks = ids.reduce((left, id) => {
+      const { at, chunk, index, found } = locate(left, id, this.idOf);
+      if (found === undefined) return left;
+      size -= 1;
+      const kept = chunk.toSpliced(index, 1);
+      return kept.length > 0 ? left.with(at, kept) : left.toSpliced(at, 1);
+    }, this.#all());
+    return this.#copy(size, chunks);
   }
 
   withHighestId(highestId: bigint | undefined): Records<R> {
-    return new Records(this.#copy(), this.idOf, highestId, this.#lists);
+    return new Records(this.idOf, highestId, this.#lists, this.size, this.#all());
   }
 
   /** No records; the highest id ever used stays. */
   cleared(): Records<R> {
-    const none = new BTree<bigint, R>(undefined, compareIds, NODE_SIZE);
-    return new Records(none, this.idOf, this.highestId, this.#lists);
+    return this.#copy(0, []);
   }
 
   /** `change` keeps ids, and returns a record that it leaves as it is. */
   map(change: (record: R) => R): Records<R> {
-    const tree = this.#copy();
-    let isChanged = false;
-    tree.editRange(INT64_MIN, INT64_MAX, true, (_id, record) => {
-      const after = change(record);
-      if (after === record) return undefined;
-      isChanged = true;
-      return { value: after };
+    const before = this.#all();
+    const chunks = before.map((chunk) => {
+      const changed = chunk.map(change);
+      return changed.every((record, at) => record === chunk[at]) ? chunk : changed;
     });
-    return isChanged ? new Records(tree, this.idOf, this.highestId, this.#lists) : this;
+    const isSame = chunks.every((chunk, at) => chunk === before[at]);
+    return isSame ? this : this.#copy(this.size, chunks);
   }
 
   /** Added and removed records included; not those that were read again and are equal. */
   changedIds(other: Records<R>, onlyHere: (record: R) => void = () => {}): readonly bigint[] {
-    if (other === this) return [];
+    const own = listUnshared(this.#all(), other.#all());
+    const others = listUnshared(other.#chunks, this.#chunks);
     const ids: bigint[] = [];
-    const add = (id: bigint): void => void ids.push(id);
-    const remove = (id: bigint, record: R): void => {
+    let at = 0;
+    for (const record of own) {
+      if (record === others[at]) {
+        at += 1;
+        continue;
+      }
+      const id = this.idOf(record);
+      let another = others[at];
+      while (another !== undefined && this.idOf(another) < id) {
+        ids.push(this.idOf(another));
+        at += 1;
+        another = others[at];
+      }
+      const isThere = another !== undefined && this.idOf(another) === id;
+      if (isThere) at += 1;
+      if (another === record) continue;
       onlyHere(record);
-      add(id);
-    };
-    const compare = (id: bigint, one: R, another: R): void => {
-      onlyHere(one);
-      if (!hasSameFields(one, another)) add(id);
-    };
-    diffAgainst<bigint, R, never>(this.#copy(), other.#copy(), remove, add, compare);
-    return ids;
+      if (!isThere || another === undefined || !hasSameFields(record, another)) ids.push(id);
+    }
+    return [...ids, ...others.slice(at).map(this.idOf)];
   }
 
   *ascending(after?: bigint): Generator<R> {
-    const from = after === undefined ? undefined : after + 1n;
-    const written = from === undefined ? this.#written : this.#written.slice(this.#indexOf(from));
-    yield* this.#merge(this.#tree.entries(from, []), written, (a, b) => a < b);
+    const chunks = this.#all();
+    const next = after === undefined ? undefined : locate(chunks, after + 1n, this.idOf);
+    if (next !== undefined) yield* next.chunk.slice(next.index);
+    for (let at = next === undefined ? 0 : next.at + 1; at < chunks.length; at += 1)
+      yield* chunks[at] ?? NOTHING;
   }
 
   *descending(before?: bigint): Generator<R> {
-    const from = before === undefined ? undefined : before - 1n;
-    const end = before === undefined ? this.#written.length : this.#indexOf(before);
-    const written = this.#written.slice(0, end).reverse();
-    yield* this.#merge(this.#tree.entriesReversed(from, []), written, (a, b) => a > b);
-  }
-
-  *#merge(
-    entries: Iterable<readonly [bigint, R]>,
-    written: readonly R[],
-    precedes: (one: bigint, other: bigint) => boolean,
-  ): Generator<R> {
-    let at = 0;
-    for (const [id, record] of entries) {
-      let next = written[at];
-      while (next !== undefined && precedes(this.idOf(next), id)) {
-        yield next;
-        at += 1;
-        next = written[at];
-      }
-      if (next !== undefined && this.idOf(next) === id) {
-        yield next;
-        at += 1;
-      } else yield record;
-    }
-    yield* written.slice(at);
+    const chunks = this.#all();
+    const next = before === undefined ? undefined : locate(chunks, before, this.idOf);
+    if (next !== undefined) yield* next.chunk.slice(0, next.index).reverse();
+    for (let at = (next?.at ?? chunks.length) - 1; at >= 0; at -= 1)
+      yield* chunks[at]?.toReversed() ?? NOTHING;
   }
 
   /** Writes a list, unless it was the last one. `form` decides it too, compared by identity. */
@@ -244,29 +277,6 @@ function hasSameFields(one: object, other: object): boolean {
   return (
     fields.length === count && fields.every(([name, value]) => Reflect.get(other, name) === value)
   );
-}
-
-const RECORD_BYTES = 128;
-
-export interface ChangeSizes {
-  /** How many records differ. */
-  readonly changed: { readonly [Name in CollectionName]: number };
-  /** About what the records take that only the store before has. */
-  readonly bytes: number;
-}
-
-export function measureChanges(before: Store, after: Store): ChangeSizes {
-  let bytes = 0;
-  const measure = (record: object): void => {
-    bytes += RECORD_BYTES;
-    for (const value of Object.values(record)) if (typeof value === 'string') bytes += value.length;
-  };
-  const changed = {
-    animals: before.animals.changedIds(after.animals, measure).length,
-    inventory: before.inventory.changedIds(after.inventory, measure).length,
-    orders: before.orders.changedIds(after.orders, measure).length,
-  };
-  return { changed, bytes };
 }
 
 export const EMPTY_STORE: Store = createStore({});

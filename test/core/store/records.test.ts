@@ -31,7 +31,7 @@ interface Pair {
   readonly model: Model;
 }
 
-// Few ids, so that changes meet; the ends of int64 among them, and enough for several nodes.
+// Few ids, so that changes meet; the ends of int64 among them.
 const anId = fc.oneof(
   { weight: 9, arbitrary: fc.bigInt({ min: -4n, max: 12n }) },
   { weight: 3, arbitrary: fc.bigInt({ min: 13n, max: 300n }) },
@@ -41,9 +41,11 @@ const anItem = fc.record({ id: anId, text: fc.string({ maxLength: 2 }) });
 const someItems = fc.oneof(
   fc.array(anItem, { maxLength: 12 }),
   fc
-    .integer({ min: 60, max: 140 })
+    .integer({ min: 500, max: 1100 }) // several chunks
     .map((size) => Array.from({ length: size }, (_, i) => ({ id: BigInt(i + 1), text: 'first' }))),
 );
+
+const isInt64 = (id: bigint): boolean => BigInt.asIntN(64, id) === id;
 
 const withItem = ({ real, model }: Pair, item: Item): Pair => ({
   real: real.with(item),
@@ -59,10 +61,28 @@ const CHANGES: Readonly<Record<string, (pair: Pair, item: Item) => Pair>> = {
     const items = Array.from({ length: 20 }, (_, at) => ({ id: from + 1n + BigInt(at), text }));
     return items.reduce(withItem, pair);
   },
+  'with all': ({ real, model }, { id, text }) => {
+    const items = [id, 7n, id, 2n * id]
+      .filter(isInt64)
+      .map((it, at) => ({ id: it, text: text + at }));
+    return { real: real.withAll(items), model: modelOf([...model.items, ...items], model.highest) };
+  },
   without: ({ real, model }, { id }) => ({
     real: real.without([id, id + 1n]),
     model: { ...model, items: model.items.filter((it) => it.id !== id && it.id !== id + 1n) },
   }),
+  'without most': ({ real, model }, { id }) => {
+    const isGone = (it: Item): boolean => it.id < id || it.id > id + 2n;
+    return {
+      real: real.without(model.items.filter(isGone).map(idOf)),
+      model: { ...model, items: model.items.filter((it) => !isGone(it)) },
+    };
+  },
+  'highest id': (pair, { id }) => {
+    const { real, model } = pair;
+    if (model.highest !== undefined && id < model.highest) return pair;
+    return { real: real.withHighestId(id), model: { ...model, highest: id } };
+  },
   cleared: ({ real, model }) => ({ real: real.cleared(), model: { ...model, items: [] } }),
   map: ({ real, model }, { id, text }) => {
     const change = (it: Item): Item => (it.id > id ? { ...it, text: it.text + text } : it);
@@ -79,6 +99,21 @@ function expectSame({ real, model: { items, highest } }: Pair, probe: bigint): v
   expect([...real.descending()]).toEqual(items.toReversed());
   expect([...real.ascending(probe)]).toEqual(items.filter(({ id }) => id > probe));
   expect([...real.descending(probe)]).toEqual(items.filter(({ id }) => id < probe).toReversed());
+}
+
+function expectDifference(one: Pair, other: Pair): void {
+  const [mine, theirs] = [one, other].map(
+    ({ model }) => new Map(model.items.map((it) => [it.id, it])),
+  );
+  const isSame = (id: bigint): boolean => mine?.get(id)?.text === theirs?.get(id)?.text;
+  const ids = [...new Set([...(mine?.keys() ?? []), ...(theirs?.keys() ?? [])])];
+  expect(one.real.changedIds(other.real)).toEqual(
+    ids.filter((id) => !isSame(id)).sort((a, b) => (a < b ? -1 : 1)),
+  );
+  const noted: Item[] = [];
+  one.real.changedIds(other.real, (item) => noted.push(item));
+  const differ = noted.filter(({ id }) => !isSame(id));
+  expect(differ).toEqual(one.model.items.filter(({ id }) => !isSame(id)));
 }
 
 test('records are sorted maps, which stay as they are when others are made of them', () => {
@@ -99,6 +134,7 @@ test('records are sorted maps, which stay as they are when others are made of th
         if (pair !== undefined && change !== undefined) pairs.push(change(pair, item));
       }
       for (const pair of pairs) expectSame(pair, probe);
+      for (const [at, pair] of pairs.entries()) expectDifference(pair, pairs[at - 1] ?? pair);
     },
   );
   fc.assert(property, { numRuns: 60 });

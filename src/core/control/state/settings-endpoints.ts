@@ -28,7 +28,8 @@ import {
   number,
   type ValueOf,
 } from '../../shape/shapes.ts';
-import { measureChanges, type Store } from '../../store/store.ts';
+import { measureChanges } from '../../store/merge.ts';
+import type { Store } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import { type ControlParts, edit, endpoint } from '../endpoint.ts';
 import { type ControlReply, json, refuse } from '../reply.ts';
