@@ -3,6 +3,8 @@ import type { Intersection } from './core/words.ts';
 import { DASHBOARD } from './features/dashboard/feature.ts';
 import { DEPLOYMENT } from './features/deployment/feature.ts';
 import { FLEET } from './features/fleet/feature.ts';
+import { OPENAPI } from './features/openapi/feature.ts';
+import { TIME_TRAVEL } from './features/time-travel/feature.ts';
 import type { Feature } from './server/feature.ts';
 import type { BaseOptions, OptionsOf } from './server/options.ts';
 import type { FeatureCommand, ProgramFeature } from './terminal/program-feature.ts';
@@ -13,6 +15,8 @@ export const FEATURES = [
   DASHBOARD, //
   DEPLOYMENT,
   FLEET,
+  OPENAPI,
+  TIME_TRAVEL,
 ] as const satisfies readonly (Feature & ProgramFeature)[];
 
 const ALL: readonly (Feature & ProgramFeature)[] = FEATURES;

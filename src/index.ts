@@ -70,7 +70,8 @@ export type { RunningServer } from './server/server.ts';
 export function createApp(options: AppOptions = {}): RequestListener {
   checkAppOptions(options);
   const store = loadFixtureSync(options.fixture ?? 'default');
-  const parts = { start: createStart(options, store), guard: { token: options.controlToken } };
+  const guard = { token: options.controlToken };
+  const parts = { start: createStart(options, store), features: FEATURES, guard };
   const { service, control } = assembleMock(parts, options);
   return createExpressApp(express, service, control, FEATURES);
 }

@@ -25,10 +25,13 @@ function copyWithout(feature: string): string {
     const path = join(folder, file);
     writeFileSync(path, change(readFileSync(path, 'utf8')));
   };
-  const name = feature.toUpperCase();
+  const name = feature.toUpperCase().replace('-', '_');
   edit('src/features.ts', (text) =>
     text.replaceAll(new RegExp(`^import .*/${feature}/feature.ts';\n|^ *${name},.*\n`, 'gm'), ''),
   );
+  const mock = 'src/features/in-process/create-mock.ts';
+  if (feature !== 'in-process')
+    edit(mock, (text) => text.replaceAll(new RegExp(`^ .*/${feature}/.*\n`, 'gm'), ''));
   const named = new RegExp(`^export [^;]*'./features/${feature}/[^;]*;\n`, 'gm');
   for (const entry of ['src/index.ts', 'src/fetch.ts'])
     edit(entry, (text) => text.replaceAll(named, ''));

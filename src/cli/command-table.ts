@@ -77,11 +77,6 @@ const COMMANDS = {
       ['validate --fixture store.json mine.yaml', 'check a scenario over a fixture of your own'],
     ],
   },
-  openapi: {
-    takes: NO_WORDS,
-    summary: 'Print the OpenAPI document of the service.',
-    examples: [['openapi --server-url https://mock.example/v1', 'set its server URL']],
-  },
   generate: {
     takes: NO_WORDS,
     summary: 'Write a fixture of any size.',

@@ -23,7 +23,6 @@ const COMMAND_LOADERS = {
   responses: async () => (await import('./commands/responses.ts')).responses,
   scenarios: async () => (await import('./commands/print.ts')).scenarios,
   validate: async () => (await import('./commands/validate.ts')).validate,
-  openapi: async () => (await import('./commands/print.ts')).openapi,
   generate: async () => (await import('./commands/print.ts')).generate,
   health: async () => (await import('./commands/health.ts')).health,
   ctl: async () => (await import('./commands/ctl.ts')).ctl,

@@ -117,7 +117,7 @@ export const FLAG_GROUPS = {
       `Shell that the commands of --curl are for: ${joinWords(SHELLS, 'or')} (7).`,
       { default: 'sh' },
     ),
-    serverUrl: optionFor('openapi', 'responses')(
+    serverUrl: optionFor('responses')(
       one(
         'URL',
         textThat(`a URL such as ${DEFAULT_URL}`, (value) => URL.canParse(value)),
@@ -125,7 +125,6 @@ export const FLAG_GROUPS = {
       'Base URL of the service to write into the output.',
       { default: DEFAULT_URL },
     ),
-    documented: optionFor('openapi')(SWITCH, 'Leave out what is assumed.'),
     output: optionFor('generate')(OUTPUT, 'Fixture to write; generate prints it by default.'),
     force: optionFor('generate')(SWITCH, 'Overwrite an existing file.'),
   },

@@ -1,5 +1,6 @@
 import type expressModule from 'express';
 import type { RequestHandler } from 'express';
+import type { Handlers } from '../core/control/endpoint.ts';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { Exchange } from '../core/sandbox/exchange.ts';
 import type { AssumptionNote, CoverageReport } from '../core/sandbox/report-shapes.ts';
@@ -10,13 +11,14 @@ import type { AddedOptions, BaseOptions } from './options.ts';
 
 /** What can be taken off the mock: the core and the server know it only by what it adds. */
 export interface Feature extends AddedOptions {
-  readonly name: string;
   /** What it knows of assumptions, by id. */
   noteAssumptions?(options: BaseOptions): ReadonlyMap<string, AssumptionNote> | undefined;
   /** What answers in place of the service, if the options ask for it. */
   openResponder?(options: BaseOptions): Promise<OpenedResponder | undefined>;
   /** Keeps sandboxes elsewhere than in memory, if the options ask for it. */
   openKeeper?(options: BaseOptions, context: KeeperContext): Promise<Keeper | undefined>;
+  /** Loads what answers endpoints of the control API. */
+  readonly handlers?: () => Promise<Handlers>;
   /** @internal */
   readonly pages?: Pages;
   /** Files that `--coverage` can write, by the ending of their names. */

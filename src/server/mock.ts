@@ -4,6 +4,7 @@ import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import { type ResetPart, restart } from '../core/sandbox/state.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import { currentInstant } from '../core/service/clock.ts';
+import type { Feature } from './feature.ts';
 import { packageVersion } from './files.ts';
 import { createGuard, type GuardOptions } from './http/guard.ts';
 import { createServiceHandler } from './http/service-handler.ts';
@@ -15,12 +16,13 @@ import type { ServerPersistence } from './persistence/persistence.ts';
 export interface MockParts
   extends Omit<StoredParts, 'platform'>,
     Pick<ControlParts, 'certificate' | 'notes'> {
+  readonly features: readonly Feature[];
   readonly guard: GuardOptions;
 }
 
 export function assembleMock(parts: MockParts, options: MockOptions) {
   const { noControl, onControlCall } = options;
-  const { start, guard, certificate, notes } = parts;
+  const { start, guard, certificate, notes, features } = parts;
   const platform = NODE_PLATFORM;
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ ...parts, platform }, options);
   const pending = new PendingResponses();
@@ -28,6 +30,7 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
   const control: ControlParts = {
     sandboxes,
     persistence,
+    handlers: features.flatMap(({ handlers = [] }) => handlers),
     guard: createGuard(guard),
     platform,
     version: packageVersion(),

@@ -50,6 +50,7 @@ export type OptionGroups = Readonly<Record<string, Readonly<Record<string, Optio
 
 /** Of a feature. */
 export interface AddedOptions {
+  readonly name: string;
   /** Rows of options that a server takes. */
   readonly options?: OptionGroups;
   /** What only code and a config file can say, by name. */

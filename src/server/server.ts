@@ -140,7 +140,7 @@ export async function startServerWith(
   const stores = { start: withFile(start), keeper, saveScenarios };
   const notes = new Map(features.flatMap((it) => [...(it.noteAssumptions?.(options) ?? [])]));
   const parts = {
-    ...{ ...stores, guard, certificate: certificate?.cert, notes, upstream },
+    ...{ ...stores, features, guard, certificate: certificate?.cert, notes, upstream },
   };
   const mock = assembleMock(parts, options);
   const { service, sandboxes, persistence, pending } = mock;

@@ -6,6 +6,7 @@ import { type Exchange, isWaiting } from '../../src/core/sandbox/exchange.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
 import { BodyBytes, type RequestBody } from '../../src/core/service/input.ts';
 import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
+import { FEATURES } from '../../src/features.ts';
 import type { ServerOptions } from '../../src/index.ts';
 import { answerRequest, bodyLimit, NO_BODY, openArrival } from '../../src/server/answer-request.ts';
 import { assembleMock } from '../../src/server/mock.ts';
@@ -33,6 +34,7 @@ export async function openMock(
   const { sandboxes, persistence, control, stopRemoving } = assembleMock(
     {
       start,
+      features: FEATURES,
       guard: { token: undefined },
       notes: DEPLOYMENT.noteAssumptions(settings),
       upstream: opened?.responder,

@@ -1,7 +1,5 @@
 import { pipeline } from 'node:stream/promises';
 import yargs from 'yargs';
-import { DEFAULT_URL } from '../../core/contract/base-url.ts';
-import { createServiceOpenApi } from '../../core/control/service-openapi.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import {
   SCENARIO_NAMES,
@@ -10,13 +8,12 @@ import {
 } from '../../core/scenario/scenario-names.ts';
 import { generateStore } from '../../core/store/generate-store.ts';
 import { storeText } from '../../core/store/store-text.ts';
-import { packageRoot, packageVersion } from '../../server/files.ts';
+import { packageRoot } from '../../server/files.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import { parseChoice } from '../../terminal/command.ts';
 import { renderTable } from '../../terminal/terminal.ts';
-import { formatJson, requireNew, writeStore } from '../../terminal/write-files.ts';
+import { requireNew, writeStore } from '../../terminal/write-files.ts';
 import type { ProgramCommand } from '../command.ts';
-import { documentedOnly } from './documented-openapi.ts';
 
 export const scenarios: ProgramCommand = ({ positionals: [name], terminal: { style } }) => {
   if (name !== undefined) {
@@ -32,14 +29,6 @@ export const scenarios: ProgramCommand = ({ positionals: [name], terminal: { sty
   const more =
     '--scenario NAME starts a server with one; repeat it to combine several (later ones win).\n"petstore-mock scenarios NAME" prints one to start your own from.\n';
   return { text: `${renderTable(rows, style)}\n${more}`, json: shipped, exitCode: 0 };
-};
-
-export const openapi: ProgramCommand = ({ flags }) => {
-  const document = createServiceOpenApi({
-    serverUrl: flags.serverUrl ?? DEFAULT_URL,
-    version: packageVersion(),
-  });
-  return { text: formatJson(flags.documented ? documentedOnly(document) : document), exitCode: 0 };
 };
 
 export const generate: ProgramCommand = async ({ flags, terminal }) => {

@@ -111,12 +111,19 @@ async function answerEndpoint(
   try {
     // What other servers have done counts, too.
     if (!endpoint.unguarded) await kept.run(() => sandbox.read());
-    return await endpoint.handle(call);
+    const handler = endpoint.handle ? endpoint : await findHandler(endpoint, parts);
+    return (await handler?.handle?.(call)) ?? refuseUnknown(request);
   } catch (error) {
     if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);
     if (error instanceof ContentError) return refuseInput(error.problems, formatProblem);
     throw error;
   }
+}
+
+/** Undefined if this build lacks the feature. */
+async function findHandler({ id }: Endpoint, { handlers }: ControlParts) {
+  const loaded = await Promise.all(handlers.map((load) => load()));
+  return loaded.find((known) => Object.hasOwn(known, id))?.[id];
 }
 
 function findSandbox(

@@ -60,10 +60,16 @@ export interface Endpoint<Types = unknown> {
   readonly quiet?: true;
   /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
-  handle(call: ControlCall): Promise<ControlReply>;
+  /** Left out if a feature answers. */
+  handle?(call: ControlCall): Promise<ControlReply>;
   /** Never set. */
   readonly types?: Types;
 }
+
+/** Answer the endpoints that a feature answers, by their ids. */
+export type Handlers = Readonly<
+  Record<string, { handle(call: ControlCall): Promise<ControlReply> }>
+>;
 
 export interface TaggedEndpoint extends Endpoint {
   readonly tag: { readonly name: string; readonly description: string };
@@ -103,7 +109,7 @@ export function endpoint<
     readonly body?: EndpointBody<Body, BodyIn, Optional>;
     readonly query?: Shape<Query, QueryIn>;
     readonly replies: Answers;
-    handle(call: ControlCall<Body, Query>): Promise<ControlReply>;
+    handle?(call: ControlCall<Body, Query>): Promise<ControlReply>;
   },
 ): Endpoint<
   EndpointTypes<
@@ -140,6 +146,8 @@ export interface ControlParts extends ControlOptions {
   readonly plain: boolean;
   readonly sandboxes: Sandboxes;
   readonly persistence: Persistence;
+  /** Of features. Each is loaded with the first call that it may answer. */
+  readonly handlers: readonly (() => Promise<Handlers>)[];
   /** Refuses a caller that may not use the control API. */
   readonly guard: (headers: RequestHeaders) => ControlReply | undefined;
   readonly platform: Platform;

@@ -1,12 +1,6 @@
 import { object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
-import {
-  type Endpoint,
-  type EndpointTypes,
-  endpoint,
-  findServiceUrl,
-  type TaggedEndpoint,
-} from './endpoint.ts';
+import { type Endpoint, type EndpointTypes, endpoint, type TaggedEndpoint } from './endpoint.ts';
 import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
 import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { ANY_OBJECT, json, refuse } from './reply.ts';
@@ -27,7 +21,6 @@ const HEALTH = object({
 
 const PEM = 'application/x-pem-file';
 
-/** What makes the documents is loaded with the first: few ask for one. */
 const MOCK_ENDPOINTS = [
   endpoint('getHealth', 'GET /health', {
     summary: 'Check that the mock is ready',
@@ -53,24 +46,10 @@ const MOCK_ENDPOINTS = [
   endpoint('getServiceDocument', 'GET /service.openapi.json', {
     summary: 'Read the OpenAPI document of the service',
     replies: { 200: ANY_OBJECT },
-    handle: async ({ origin, mount, sandbox, parts }) => {
-      const { createServiceOpenApi } = await import('./service-openapi.ts');
-      const { choices } = sandbox.state.settings;
-      const serverUrl = findServiceUrl(origin + mount);
-      return json(createServiceOpenApi({ choices, serverUrl, version: parts.version }));
-    },
   }),
   endpoint('getControlDocument', 'GET /openapi.json', {
     summary: 'Read the OpenAPI document of the control API',
     replies: { 200: ANY_OBJECT },
-    handle: async ({ origin, mount, sandbox, parts }) => {
-      const { createControlOpenApi } = await import('./control-openapi.ts');
-      const isDefault = sandbox === parts.sandboxes.default;
-      const endpoints = ENDPOINTS.filter(({ defaultOnly }) => isDefault || defaultOnly !== true);
-      return json(
-        createControlOpenApi(endpoints, { serverUrl: origin + mount, version: parts.version }),
-      );
-    },
   }),
   STATUS_ENDPOINT,
 ];

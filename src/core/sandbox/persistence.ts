@@ -4,7 +4,7 @@ import type { Totals } from './coverage.ts';
 import type { HoldEnd } from './exchange.ts';
 import type { Release, Released } from './holds.ts';
 import type { Journal } from './journal.ts';
-import type { Sandbox, SandboxListener, UndoneEdit } from './sandbox.ts';
+import type { Sandbox, SandboxListener } from './sandbox.ts';
 
 type ReaderName = 'size' | 'select' | 'find' | 'totals' | 'held';
 
@@ -58,14 +58,4 @@ export interface Persistence {
   unused(): Promise<ReadonlyMap<string, number>>;
   /** With deleted sandboxes and cleared journals. */
   totals(): Promise<Totals>;
-}
-
-export async function undoLatest(
-  sandbox: Sandbox,
-  kept: KeptSandbox,
-  by: string,
-): Promise<UndoneEdit | undefined> {
-  // The journal has an edit once it is kept.
-  while (sandbox.pending !== undefined) await kept.run(() => sandbox.read());
-  return kept.run(() => sandbox.undo(by));
 }

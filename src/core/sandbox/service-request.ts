@@ -1,16 +1,14 @@
-import { toBytes } from '../bytes.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
   type OperationId,
   operationShape,
 } from '../contract/operations.ts';
-import { parseAddress, parseQuery, parseTarget, type Target } from '../contract/target.ts';
-import { mergeHeaders } from '../raw-http.ts';
-import { BodyBytes, type Call, type RequestBody, type RequestHeaders } from '../service/input.ts';
+import { parseQuery, type Target } from '../contract/target.ts';
+import type { Call, RequestBody, RequestHeaders } from '../service/input.ts';
 import type { UnknownRoute } from '../service/operation.ts';
 import { suggest } from '../words.ts';
-import { type Exchange, isDropped, type ServiceRequest } from './exchange.ts';
+import type { ServiceRequest } from './exchange.ts';
 
 export interface RequestHead {
   readonly method: string;
@@ -112,24 +110,4 @@ function suggestPath({ mount, below }: Target): string {
   const alike = paths.filter((path) => path.split('/').length === segments.length + 1);
   const candidates = alike.map((path) => base + path);
   return suggest(`${base}/${segments.join('/').toLowerCase()}`, candidates);
-}
-
-/** @returns undefined if the journal has dropped its body */
-export function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
-  const { number, method, authorization, request, operation, target: whole } = exchange;
-  if (isDropped(request)) return undefined;
-  const headers = mergeHeaders(request.headers);
-  // The mount of an embedding app is not part of the service's path. Nothing else precedes an operation.
-  const mount = operation === undefined ? '' : parseAddress(whole.replace(/\?.*/s, '')).root;
-  const url = whole.slice(mount.length);
-  const head = { method, headers, rawHeaders: request.headers, mount, port: undefined };
-  const { body } = request;
-  const bytes = typeof body === 'string' ? toBytes(body) : body;
-  const received: RequestBody = bytes === undefined ? { kind: 'none' } : new BodyBytes(bytes);
-  const target = parseTarget(url);
-  const receivedAt = performance.now();
-  return {
-    ...createServiceRequest({ ...head, receivedAt }, target, authorization, received),
-    replays: number,
-  };
 }

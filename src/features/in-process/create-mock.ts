@@ -12,6 +12,12 @@ import { bundledVersion, shippedText } from './shipped-files.ts';
 
 const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
 
+/** Of the features that it has, a line each. */
+const HANDLERS = [
+  async () => (await import('../openapi/handlers.ts')).OPENAPI_HANDLERS,
+  async () => (await import('../time-travel/handlers.ts')).TIME_TRAVEL_HANDLERS,
+];
+
 /** A name that no resolver knows, so that a request which misses the mock reaches nobody. */
 const ADDRESS = { root: 'http://petstore-mock.test', sandbox: DEFAULT_SANDBOX };
 
@@ -65,7 +71,7 @@ async function open(
   const platform = PLATFORM;
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ start, platform }, options);
   const control = {
-    ...{ sandboxes, persistence, platform, plain: start.plain },
+    ...{ sandboxes, persistence, platform, handlers: HANDLERS, plain: start.plain },
     // Whoever can call `fetch` is in this process.
     guard: () => undefined,
     version: bundledVersion,

@@ -12,11 +12,11 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outcome } from '../../../src/core/sandbox/answer.ts';
-import { undoLatest } from '../../../src/core/sandbox/persistence.ts';
 import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
 import type { State } from '../../../src/core/sandbox/state.ts';
 import { currentInstant } from '../../../src/core/service/clock.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
+import { undoLatest } from '../../../src/features/time-travel/handlers.ts';
 import { openStoreFile, type StoreFile } from '../../../src/server/persistence/file.ts';
 import type { ServerPersistence } from '../../../src/server/persistence/persistence.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';

@@ -33,9 +33,7 @@ import {
 import { listText } from '../../store/store-text.ts';
 import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
-import { openStream } from './exchange-stream.ts';
 import { EXCHANGE, formatExchange } from './exchange-text.ts';
-import { writeHarEntry, writeHarHead } from './har.ts';
 import { HOLD_ENDPOINTS, waitForCount } from './hold-endpoints.ts';
 import { TIME_TRAVEL_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 
@@ -109,6 +107,8 @@ const LIMITED_FILTER = object({
   order: optional(choice(['asc', 'desc']), '`desc` lists the newest first; `asc` is the default.'),
 });
 
+/* What few ask for is loaded when they do: HAR and streams. */
+
 const EVENTS = 'text/event-stream';
 
 const SCOPE = object({
@@ -139,6 +139,7 @@ export const JOURNAL_ENDPOINTS = [
     query: LIMITED_FILTER,
     replies: { 200: ANY_OBJECT },
     handle: async ({ kept, query, origin, parts }) => {
+      const { writeHarEntry, writeHarHead } = await import('./har.ts');
       const { exchanges } = await select(kept.journal, query);
       const entries = listText(exchanges, (exchange) => writeHarEntry(exchange, origin));
       return { status: 200, content: joinParts(writeHarHead(parts.version), entries, '}}') };
@@ -177,6 +178,7 @@ export const JOURNAL_ENDPOINTS = [
       const from = isIntegerText(lastId) ? Number(lastId) : after;
       const refusal = refuseListener(sandbox);
       if (refusal !== undefined) return refusal;
+      const { openStream } = await import('./exchange-stream.ts');
       return {
         status: 200,
         mediaType: EVENTS,

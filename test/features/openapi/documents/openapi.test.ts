@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { documentedOnly } from '../../../../src/cli/commands/documented-openapi.ts';
 import {
   ASSUMPTION_IDS,
   assumptionShape,
@@ -11,13 +10,14 @@ import {
   operationShape,
 } from '../../../../src/core/contract/operations.ts';
 import { INT64, RECORDS } from '../../../../src/core/contract/records.ts';
-import {
-  createServiceOpenApi,
-  ERROR_SCHEMA,
-} from '../../../../src/core/control/service-openapi.ts';
 import { isObject } from '../../../../src/core/json.ts';
 import type { ObjectShape } from '../../../../src/core/shape/objects.ts';
 import { readAs } from '../../../../src/core/shape/shapes.ts';
+import { documentedOnly } from '../../../../src/features/openapi/documented-openapi.ts';
+import {
+  createServiceOpenApi,
+  ERROR_SCHEMA,
+} from '../../../../src/features/openapi/service-openapi.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

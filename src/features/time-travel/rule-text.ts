@@ -1,8 +1,8 @@
-import { operationShape } from '../../contract/operations.ts';
-import { parseQuery, parseTarget } from '../../contract/target.ts';
-import { parseInput, tryParseJson, writeJson } from '../../json.ts';
-import { pairHeaders, readHeaderText } from '../../raw-http.ts';
-import { bodyText, type Exchange, isDropped } from '../../sandbox/exchange.ts';
+import { operationShape } from '../../core/contract/operations.ts';
+import { parseQuery, parseTarget } from '../../core/contract/target.ts';
+import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
+import { pairHeaders, readHeaderText } from '../../core/raw-http.ts';
+import { bodyText, type Exchange, isDropped } from '../../core/sandbox/exchange.ts';
 
 const MAX_RULE_BODY = 8192;
 

@@ -1,8 +1,8 @@
-import { reasonPhrase } from '../contract/error-codes.ts';
-import type { Json } from '../json.ts';
-import { type Endpoint, type TaggedEndpoint, YAML_TYPE } from './endpoint.ts';
-import { readProperties } from './input.ts';
-import { ERROR } from './reply.ts';
+import { reasonPhrase } from '../../core/contract/error-codes.ts';
+import { type Endpoint, type TaggedEndpoint, YAML_TYPE } from '../../core/control/endpoint.ts';
+import { readProperties } from '../../core/control/input.ts';
+import { ERROR } from '../../core/control/reply.ts';
+import type { Json } from '../../core/json.ts';
 import { jsonContent, ref, withRefs } from './service-openapi.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.

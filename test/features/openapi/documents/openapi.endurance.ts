@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { documentedOnly } from '../../../../src/cli/commands/documented-openapi.ts';
-import { createControlOpenApi } from '../../../../src/core/control/control-openapi.ts';
 import { ENDPOINTS } from '../../../../src/core/control/endpoints.ts';
-import { createServiceOpenApi } from '../../../../src/core/control/service-openapi.ts';
 import { isObject } from '../../../../src/core/json.ts';
+import { createControlOpenApi } from '../../../../src/features/openapi/control-openapi.ts';
+import { documentedOnly } from '../../../../src/features/openapi/documented-openapi.ts';
+import { createServiceOpenApi } from '../../../../src/features/openapi/service-openapi.ts';
 import { packageRoot } from '../../../../src/server/files.ts';
 import { temporaryFolder } from '../../../helpers/folder.ts';
 import { toolFile } from '../../../helpers/tools.ts';
@@ -24,7 +24,7 @@ const DOCUMENTS = {
   }),
 };
 
-const ruleset = (name: string) => join(packageRoot, 'test/core/control/openapi', name);
+const ruleset = (name: string) => join(packageRoot, 'test/features/openapi/documents', name);
 
 const LINTERS = {
   Redocly: ['@redocly/cli/bin/cli.js', '--config', ruleset('redocly.yaml')],

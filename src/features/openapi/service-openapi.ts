@@ -4,21 +4,21 @@ import {
   type Choices,
   chooseOptions,
   OPTION_REPLIES,
-} from '../contract/assumption-table.ts';
-import { errorShape, findErrorCodes } from '../contract/error-codes.ts';
+} from '../../core/contract/assumption-table.ts';
+import { errorShape, findErrorCodes } from '../../core/contract/error-codes.ts';
 import {
   type DocumentedReply,
   OPERATION_IDS,
   type OperationId,
   type OperationShape,
   operationShape,
-} from '../contract/operations.ts';
-import { exampleOf, INTEGER, RECORDS } from '../contract/records.ts';
-import { formatServiceUrl, parseAddress } from '../contract/target.ts';
-import { isObject, type Json } from '../json.ts';
-import { STAGING_SANDBOX } from '../limits.ts';
-import type { ObjectShape } from '../shape/objects.ts';
-import { readProperties } from './input.ts';
+} from '../../core/contract/operations.ts';
+import { exampleOf, INTEGER, RECORDS } from '../../core/contract/records.ts';
+import { formatServiceUrl, parseAddress } from '../../core/contract/target.ts';
+import { readProperties } from '../../core/control/input.ts';
+import { isObject, type Json } from '../../core/json.ts';
+import { STAGING_SANDBOX } from '../../core/limits.ts';
+import type { ObjectShape } from '../../core/shape/objects.ts';
 
 /** The version of the interface description, not of the mock. */
 const INTERFACE_VERSION = '1.0.0';

@@ -1,0 +1,260 @@
+import { toBytes } from '../../core/bytes.ts';
+import {
+  ASSUMPTION_IDS,
+  ASSUMPTIONS,
+  type AssumptionId,
+  assumptionShape,
+  isOption,
+  optionNames,
+} from '../../core/contract/assumption-table.ts';
+import { parseAddress, parseTarget } from '../../core/contract/target.ts';
+import {
+  type ControlCall,
+  edit,
+  type Handlers,
+  readCaller,
+  YAML_TYPE,
+} from '../../core/control/endpoint.ts';
+import {
+  type Alternative,
+  type ExchangeHandler,
+  type REPLAYED,
+  type REWIND,
+  type SIDE,
+  type Undone,
+  withExchange,
+} from '../../core/control/journal/time-travel-endpoints.ts';
+import { type ControlReply, json, NO_CONTENT, refuse } from '../../core/control/reply.ts';
+import { parseInput, tryParseJson } from '../../core/json.ts';
+import { findHeader, mergeHeaders } from '../../core/raw-http.ts';
+import { answer, outcome } from '../../core/sandbox/answer.ts';
+import {
+  bodyText,
+  type Exchange,
+  isDropped,
+  isWaiting,
+  type ServiceRequest,
+} from '../../core/sandbox/exchange.ts';
+import type { ReadyReply } from '../../core/sandbox/holds.ts';
+import type { RememberedStates } from '../../core/sandbox/journal-page.ts';
+import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
+import { readPrefer } from '../../core/sandbox/preference.ts';
+import type { Sandbox, UndoneEdit } from '../../core/sandbox/sandbox.ts';
+import { createServiceRequest } from '../../core/sandbox/service-request.ts';
+import { changeLayers, type State } from '../../core/sandbox/state.ts';
+import { currentInstant } from '../../core/service/clock.ts';
+import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
+import { basisReasons } from '../../core/service/reply.ts';
+import type { ValueOf } from '../../core/shape/shapes.ts';
+import { storeText } from '../../core/store/store-text.ts';
+import { writeRule } from './rule-text.ts';
+
+const NO_CLIENT: ReadyReply = {
+  send() {},
+  onDisconnect(act) {
+    act();
+    return () => {};
+  },
+};
+
+export const TIME_TRAVEL_HANDLERS: Handlers = {
+  getStateOfRequest: {
+    handle: withStates(
+      async (
+        { query: { at = 'before' } }: ControlCall<unknown, ValueOf<typeof SIDE>>,
+        _exchange,
+        states,
+      ) => {
+        return { status: 200, content: storeText(states[at].store) };
+      },
+    ),
+  },
+  rewind: {
+    handle: withStates((call: ControlCall<ValueOf<typeof REWIND>>, exchange, states) => {
+      const { to = 'before' } = call.body;
+      return edit(call, `rewound to ${to} call ${exchange.number}`, (state) =>
+        outcome(state, NO_CONTENT, { ...states[to], scenarios: state.scenarios }),
+      );
+    }),
+  },
+  undo: {
+    handle: async ({ parts, sandbox, kept, headers }: ControlCall) => {
+      const { forgets } = parts.persistence;
+      if (forgets !== undefined) return refuse('not_found', 404, forgets);
+      const undone = await undoLatest(sandbox, kept, readCaller(headers));
+      if (undone !== undefined) return json<Undone>(undone);
+      const message = 'there is nothing left to undo';
+      return refuse('nothing_to_undo', 409, message);
+    },
+  },
+  listAlternatives: {
+    handle: withStates(async (call, exchange, states) => {
+      if (exchange.isRefused) return json<readonly Alternative[]>([]);
+      const request = recreateRequest(exchange);
+      if (request === undefined) return refuseDropped(exchange);
+      return json(await listAlternatives(call, exchange, request, states.before));
+    }),
+  },
+  replay: {
+    handle: withExchange(async (call, exchange) => {
+      if (exchange.isRefused) return refuseUnreplayable(exchange);
+      const { upstream } = call.parts.sandboxes;
+      if (upstream !== undefined) {
+        const message = `request ${exchange.number} cannot be replayed: ${upstream.url} answers in place of the mock; send it again with a client`;
+        return refuse('not_replayable', 409, message);
+      }
+      const request = recreateRequest(exchange);
+      if (request === undefined) return refuseDropped(exchange);
+      const { sandbox, kept } = call;
+      const preference = await readPreference(request, sandbox.state, call.parts);
+      const replayed = await kept.run(() => sandbox.answer(request, currentInstant(), preference));
+      if (isWaiting(replayed)) sandbox.holds.add(replayed, NO_CLIENT);
+      return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
+    }),
+  },
+  getRuleOfRequest: {
+    handle: withExchange(async (_call, exchange) => {
+      const content = writeRule(exchange);
+      if (content !== undefined) return { status: 200, mediaType: YAML_TYPE, content };
+      return refuse('not_found', 404, `exchange ${exchange.number} reached no operation`);
+    }),
+  },
+};
+
+/** Without what it was refused for, such as a wrong sandbox name, it would run in this sandbox. */
+function refuseUnreplayable({ number, reasons }: Exchange): ControlReply {
+  const message = `request ${number} cannot be replayed: it was refused before it reached an operation (${reasons.join('; ')})`;
+  return refuse('not_replayable', 409, message);
+}
+
+function refuseDropped({ number }: Exchange): ControlReply {
+  return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
+}
+
+async function readPreference(
+  { headers }: ServiceRequest,
+  state: State,
+  { platform }: ControlCall['parts'],
+) {
+  const prefer = findHeader(headers, 'prefer');
+  const isRead = prefer !== undefined && !state.settings.start.plain;
+  return isRead ? readPrefer(prefer, platform, async () => state) : undefined;
+}
+
+async function listAlternatives(
+  { parts, onDisconnect }: Pick<ControlCall, 'parts' | 'onDisconnect'>,
+  exchange: Exchange,
+  request: ServiceRequest,
+  before: State,
+): Promise<readonly Alternative[]> {
+  const { operation } = exchange;
+  const { pause } = parts.platform;
+  const { clock, settings } = before;
+  let hasLeft = false;
+  const stopListening = onDisconnect(() => {
+    hasLeft = true;
+  });
+  // The instant at which the sandbox's clock showed the time of the exchange.
+  const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
+  const preference = await readPreference(request, before, parts);
+  const own = answer(before, request, now, preference).result;
+  // The list of a large store takes a while to write: other requests go on before the next.
+  await pause();
+  const alternatives: Alternative[] = [];
+  const ids = ASSUMPTION_IDS.filter((id) => {
+    return operation === undefined || assumptionShape(id).touches.includes(operation);
+  });
+  for (const id of ids) {
+    for (const option of optionNames(id)) {
+      if (option === settings.choices[id] || !isOption(id, option) || hasLeft) continue;
+      const byHand = { ...settings.byHand, [id]: option };
+      const other = answer(changeLayers(before, { byHand }), request, now, preference).result;
+      if (!isSameReply(own, other)) {
+        alternatives.push(describeAlternative(id, option, other));
+      }
+      await pause();
+    }
+  }
+  stopListening();
+  const decided = new Set(basisReasons(exchange.basis).map((by) => by.replace(/=.*/, '')));
+  return alternatives.sort(
+    (a, b) => Number(decided.has(b.assumption)) - Number(decided.has(a.assumption)),
+  );
+}
+
+function isSameReply({ reply: one }: Exchange, { reply: other }: Exchange): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  if (one.status !== other.status || one.size !== other.size) return false;
+  const [body, otherBody] = [one.body, other.body];
+  const isSame =
+    body instanceof Uint8Array && otherBody instanceof Uint8Array
+      ? body.every((byte, at) => byte === otherBody[at])
+      : body === otherBody;
+  return isSame && formatComparable(one.headers) === formatComparable(other.headers);
+}
+
+function formatComparable(headers: readonly string[]): string {
+  return headers
+    .filter((_, at) => !/^(?:mock-basis|date)$/i.test(headers[at - (at % 2)] ?? ''))
+    .join('\n');
+}
+
+const MAX_SHOWN_BYTES = 256 * 1024;
+
+function describeAlternative(id: AssumptionId, option: string, other: Exchange): Alternative {
+  const { options } = ASSUMPTIONS[id];
+  const { reply } = other;
+  const text = reply && reply.size <= MAX_SHOWN_BYTES ? bodyText(reply) : undefined;
+  return {
+    assumption: id,
+    option,
+    meaning: options.find(({ name }) => name === option)?.meaning ?? '',
+    status: other.status,
+    basis: other.basis.kind,
+    by: basisReasons(other.basis),
+    body: text === undefined ? undefined : (tryParseJson(text, parseInput) ?? text),
+  };
+}
+
+function withStates<Body, Query>(
+  handle: ExchangeHandler<Body, Query, [exchange: Exchange, states: RememberedStates]>,
+): ExchangeHandler<Body, Query, []> {
+  return withExchange(async (call, exchange) => {
+    const { forgets } = call.parts.persistence;
+    if (forgets !== undefined) return refuse('not_found', 404, forgets);
+    const states = call.sandbox.journal.remembered(exchange.number);
+    if (states !== undefined) return handle(call, exchange, states);
+    const message = `the states around exchange ${exchange.number} are no longer kept: files were loaded again`;
+    return refuse('not_found', 404, message);
+  });
+}
+
+/** @returns undefined if the journal has dropped its body */
+function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
+  const { number, method, authorization, request, operation, target: whole } = exchange;
+  if (isDropped(request)) return undefined;
+  const headers = mergeHeaders(request.headers);
+  // The mount of an embedding app is not part of the service's path. Nothing else precedes an operation.
+  const mount = operation === undefined ? '' : parseAddress(whole.replace(/\?.*/s, '')).root;
+  const url = whole.slice(mount.length);
+  const head = { method, headers, rawHeaders: request.headers, mount, port: undefined };
+  const { body } = request;
+  const bytes = typeof body === 'string' ? toBytes(body) : body;
+  const received: RequestBody = bytes === undefined ? { kind: 'none' } : new BodyBytes(bytes);
+  const target = parseTarget(url);
+  const receivedAt = performance.now();
+  return {
+    ...createServiceRequest({ ...head, receivedAt }, target, authorization, received),
+    replays: number,
+  };
+}
+
+export async function undoLatest(
+  sandbox: Sandbox,
+  kept: KeptSandbox,
+  by: string,
+): Promise<UndoneEdit | undefined> {
+  // The journal has an edit once it is kept.
+  while (sandbox.pending !== undefined) await kept.run(() => sandbox.read());
+  return kept.run(() => sandbox.undo(by));
+}
