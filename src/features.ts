@@ -2,6 +2,7 @@ import type { Shape, ValueOf } from './core/shape/shapes.ts';
 import type { Intersection } from './core/words.ts';
 import { DASHBOARD } from './features/dashboard/feature.ts';
 import { DEPLOYMENT } from './features/deployment/feature.ts';
+import { DISK } from './features/disk/feature.ts';
 import { FLEET } from './features/fleet/feature.ts';
 import { OPENAPI } from './features/openapi/feature.ts';
 import { TIME_TRAVEL } from './features/time-travel/feature.ts';
@@ -14,6 +15,7 @@ import type { Terminal } from './terminal/terminal.ts';
 export const FEATURES = [
   DASHBOARD, //
   DEPLOYMENT,
+  DISK,
   FLEET,
   OPENAPI,
   TIME_TRAVEL,

@@ -64,7 +64,7 @@ export const FLAG_GROUPS = {
   },
   Command: COMMAND_FLAGS,
   Store: { ...OPTION_GROUPS.Store, ...addedRows('options', 'Store') },
-  Simulation: OPTION_GROUPS.Simulation,
+  Simulation: { ...OPTION_GROUPS.Simulation, ...addedRows('options', 'Simulation') },
   Answers: {
     ...OPTION_GROUPS.Answers,
     rateLimit: forChoosers(
@@ -125,6 +125,7 @@ export const FLAG_GROUPS = {
       'Base URL of the service to write into the output.',
       { default: DEFAULT_URL },
     ),
+    ...addedRows('flags', 'Output'),
     output: optionFor('generate')(OUTPUT, 'Fixture to write; generate prints it by default.'),
     force: optionFor('generate')(SWITCH, 'Overwrite an existing file.'),
   },

@@ -18,7 +18,7 @@ import {
 import { currentInstant } from '../core/service/clock.ts';
 import type { RequestBody } from '../core/service/input.ts';
 import type { Reply } from '../core/service/reply.ts';
-import { handleRequest, type ServerPersistence } from './persistence/persistence.ts';
+import { handleRequest, type ServerPersistence } from './persistence.ts';
 
 /** What answers requests for the service, whichever way they come in. */
 export interface ServiceParts {

@@ -8,6 +8,7 @@ import type { Responder } from '../core/sandbox/responder.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Keeper } from './open-sandboxes.ts';
 import type { AddedOptions, BaseOptions } from './options.ts';
+import type { SaveScenarios } from './persistence.ts';
 
 /** What can be taken off the mock: the core and the server know it only by what it adds. */
 export interface Feature extends AddedOptions {
@@ -17,6 +18,8 @@ export interface Feature extends AddedOptions {
   openResponder?(options: BaseOptions): Promise<OpenedResponder | undefined>;
   /** Keeps sandboxes elsewhere than in memory, if the options ask for it. */
   openKeeper?(options: BaseOptions, context: KeeperContext): Promise<Keeper | undefined>;
+  /** Keeps the own scenarios of the default sandbox, if the options ask for it. */
+  openScenarios?(options: BaseOptions): Promise<KeptScenarios | undefined>;
   /** Loads what answers endpoints of the control API. */
   readonly handlers?: () => Promise<Handlers>;
   /** @internal */
@@ -54,6 +57,12 @@ export interface RanExchange {
 export interface OpenedResponder {
   readonly responder: Responder;
   readonly close: () => void;
+}
+
+export interface KeptScenarios {
+  /** Throws a ScenarioError. */
+  readonly load: () => Promise<Start['saved']>;
+  readonly save: SaveScenarios;
 }
 
 export interface KeeperContext {

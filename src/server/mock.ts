@@ -11,7 +11,7 @@ import { createServiceHandler } from './http/service-handler.ts';
 import { PendingResponses } from './http/write.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
 import { type MockOptions, openSandboxes, type StoredParts } from './open-sandboxes.ts';
-import type { ServerPersistence } from './persistence/persistence.ts';
+import type { ServerPersistence } from './persistence.ts';
 
 export interface MockParts
   extends Omit<StoredParts, 'platform'>,

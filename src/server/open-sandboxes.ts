@@ -7,11 +7,8 @@ import type { OnFinding } from '../core/sandbox/report-shapes.ts';
 import type { ServerEvent } from '../core/sandbox/sandbox.ts';
 import { Sandboxes, type SandboxOptions, type SandboxParts } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
-import {
-  MemoryPersistence,
-  type SaveScenarios,
-  type ServerPersistence,
-} from './persistence/persistence.ts';
+import type { Store } from '../core/store/store.ts';
+import { MemoryPersistence, type SaveScenarios, type ServerPersistence } from './persistence.ts';
 
 export interface MockOptions extends SandboxOptions, ControlOptions {
   /** Called after each exchange in any sandbox. */
@@ -24,6 +21,8 @@ export interface MockOptions extends SandboxOptions, ControlOptions {
 
 /** What keeps sandboxes elsewhere than in memory. */
 export interface Keeper {
+  /** What it has kept of the default sandbox: it wins over what scenarios set up. */
+  readonly store?: Store;
   readonly open: (sandboxes: Sandboxes, saveScenarios?: SaveScenarios) => ServerPersistence;
   /** Whether other servers have the same sandboxes, and something else keeps their journals. */
   readonly isShared?: boolean;

@@ -139,8 +139,6 @@ export const SWITCH: OptionKind<boolean> = { type: 'switch', shape: FLAG, codeSh
 
 export const FILE = one('FILE', text());
 
-export const FOLDER = one('DIR', text());
-
 export const OUTPUT: OptionKind<string> = { ...FILE, writes: true };
 
 /** A text with a condition. The message does not show a mistyped secret, only what was `found`. */

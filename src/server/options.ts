@@ -15,7 +15,6 @@ import {
   DAY_MS,
   DELAY,
   FILE,
-  FOLDER,
   FUNCTION,
   KEY_LISTS,
   MAX_HOLD,
@@ -124,8 +123,6 @@ export const OPTION_GROUPS = {
     seed: forGenerators(SEED, 'Seed of everything random; the same seed gives the same store.', {
       default: DEFAULTS.seed,
     }),
-    /** A file that keeps the default sandbox's store through restarts. */
-    db: forServeAndExec(FILE, 'Keep the store in this file across restarts.'),
     /** Whether every sandbox restarts when a file that it started from changes. */
     watch: forServeAndExec(SWITCH, 'Reload when the fixture or a scenario changes on disk.'),
   },
@@ -133,10 +130,6 @@ export const OPTION_GROUPS = {
     /** Names of scenarios that the package ships, or paths of others; later ones win. */
     scenarios: forServers(SCENARIOS, 'Scenario to use: a shipped one or a file. Later ones win.', {
       spelling: 'scenario',
-    }),
-    /** A folder that keeps the default sandbox's own scenarios as files. */
-    scenarioFolder: forServe(FOLDER, 'Keep your own scenarios as files in this folder.', {
-      spelling: 'scenarios',
     }),
     sandboxRequired: forServers(SWITCH, 'Refuse requests that name no sandbox.'),
     maxSandboxes: forServers(AMOUNT, 'Maximum number of sandboxes; the next gets 503.', {

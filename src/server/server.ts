@@ -24,7 +24,7 @@ import { assembleMock, restartAll } from './mock.ts';
 import { asError } from './node-errors.ts';
 import type { BaseOptions } from './options.ts';
 import { checkOptions } from './options.ts';
-import type { SaveScenarios } from './persistence/persistence.ts';
+import type { SaveScenarios } from './persistence.ts';
 
 /** A server that listens. */
 export interface RunningServer {
@@ -48,8 +48,6 @@ export interface RunningServer {
 export interface LoadedFiles {
   readonly store: Store;
   readonly scenarios: readonly Scenario[];
-  /** Own scenarios of the sandboxes. */
-  readonly saved: Start['saved'] | undefined;
   readonly certificate: Certificate | undefined;
   readonly watched: readonly string[];
 }
@@ -59,7 +57,7 @@ export interface LoadedFiles {
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
  */
 export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Promise<LoadedFiles> {
-  const { host = DEFAULTS.host, scenarios: names = [], scenarioFolder: folder } = options;
+  const { host = DEFAULTS.host, scenarios: names = [] } = options;
   const certificate = earlier ? earlier.certificate : await loadCertificate(options, host);
   const files = [...findFixture(options), ...names.filter((name) => !isShipped(name))];
   if (options.watch) refusePipes(files);
@@ -69,16 +67,12 @@ export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Pr
     names.length === 0
       ? []
       : await (await import('./scenarios.ts')).loadScenarios(names, options.seed);
-  const saved =
-    folder === undefined
-      ? undefined
-      : await (await import('./persistence/scenario-folder.ts')).loadScenarioFolder(folder);
   const watched = [
     ...findFixture(options),
     ...scenarios.flatMap(({ file, fixture }) => [file ?? [], fixture ? fixturePath(fixture) : []]),
   ].flat();
   if (options.watch) refusePipes(watched);
-  return { store, scenarios, saved, certificate, watched };
+  return { store, scenarios, certificate, watched };
 }
 
 /** A pipe can be read only once. */
@@ -108,36 +102,31 @@ export async function startServerWith(
   const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts } = options;
   checkOptions(options, features);
   let loaded = files ?? (await loadFiles(options));
-  const createOwnStart = () => createStart(options, loaded.store, loaded.scenarios, loaded.saved);
+  const folder = await openFirst(features, (feature) => feature.openScenarios?.(options));
+  let saved = await folder?.load();
+  const createOwnStart = () => createStart(options, loaded.store, loaded.scenarios, saved);
   const start = createOwnStart();
   const { certificate } = loaded;
   const responding = await openFirst(features, (feature) => feature.openResponder?.(options));
   const upstream = responding?.responder;
   const context = { start, upstream };
-  const shared = await openFirst(features, (feature) => feature.openKeeper?.(options, context));
+  const keeper = await openFirst(features, (feature) => feature.openKeeper?.(options, context));
   const controlToken = isLoopbackName(host)
     ? undefined
-    : (options.controlToken ?? shared?.controlToken ?? randomToken());
+    : (options.controlToken ?? keeper?.controlToken ?? randomToken());
   const guard = { token: controlToken, host };
-  // Last, since only a server that listens releases the file.
-  const file = await openFile(start, options);
-  // What a file holds wins over the state that scenarios set up.
-  const withFile = (own: Start): Start =>
-    file === undefined ? own : { ...own, store: file.store };
-  const { scenarioFolder: folder } = options;
-  const folderWriter =
-    folder === undefined
-      ? undefined
-      : (await import('./persistence/scenario-folder.ts')).createFolderWriter(folder);
+  const withKept = (own: Start): Start => ({
+    ...own,
+    ...(keeper?.store && { store: keeper.store }),
+  });
   const saveScenarios: SaveScenarios | undefined =
-    folderWriter &&
+    folder &&
     ((before, after) => {
-      folderWriter(before, after);
+      folder.save(before, after);
       // A reset returns to what the folder holds.
       sandboxes.default.start = { ...sandboxes.default.start, saved: after };
     });
-  const keeper = shared ?? file;
-  const stores = { start: withFile(start), keeper, saveScenarios };
+  const stores = { start: withKept(start), keeper, saveScenarios };
   const notes = new Map(features.flatMap((it) => [...(it.noteAssumptions?.(options) ?? [])]));
   const parts = {
     ...{ ...stores, features, guard, certificate: certificate?.cert, notes, upstream },
@@ -159,13 +148,14 @@ export async function startServerWith(
   });
   const reload = async (): Promise<readonly string[]> => {
     loaded = await loadFiles(options, loaded);
-    await restartAll(sandboxes, persistence, withFile(createOwnStart()));
+    saved = await folder?.load();
+    await restartAll(sandboxes, persistence, withKept(createOwnStart()));
     return loaded.watched;
   };
   const watching = options.watch ? watch(options, loaded.watched, reload) : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
-    await shared?.drain?.();
+    await keeper?.drain?.();
     // First: the replies that `endAll` sends then carry `Connection: close`.
     const closed = stopListening();
     pending.endAll();
@@ -226,13 +216,6 @@ function watch(
     }
   });
   return watching;
-}
-
-/** Opens the file of `db`, if there is one. A new file starts with the store of the start. */
-async function openFile({ store }: Start, { db, onNotice }: BaseOptions) {
-  return db === undefined
-    ? undefined
-    : (await import('./persistence/file.ts')).openStoreFile(db, store, onNotice);
 }
 
 /** 128 bits, in digits that a shell and a flag take as they are. */

@@ -28,8 +28,8 @@ export async function openMock(
   settings: ServerOptions = {},
   onDisconnect = neverLeaves,
 ): Promise<Client> {
-  const { store, scenarios, saved } = await loadFiles(settings);
-  const start = createStart(settings, store, scenarios, saved);
+  const { store, scenarios } = await loadFiles(settings);
+  const start = createStart(settings, store, scenarios);
   const opened = await DEPLOYMENT.openResponder(settings);
   const { sandboxes, persistence, control, stopRemoving } = assembleMock(
     {

@@ -8,7 +8,7 @@ import type { Start } from '../../core/scenario/sandbox-start.ts';
 import type { KeeperContext } from '../../server/feature.ts';
 import type { Keeper } from '../../server/open-sandboxes.ts';
 import type { BaseOptions } from '../../server/options.ts';
-import type { ServerPersistence } from '../../server/persistence/persistence.ts';
+import type { ServerPersistence } from '../../server/persistence.ts';
 import { createContext, type FleetContext } from './fleet-context.ts';
 import { addUp, readTotals } from './fleet-journal.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';

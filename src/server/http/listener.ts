@@ -17,7 +17,7 @@ import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
 import { describe } from '../../core/words.ts';
 import { errorCode } from '../node-errors.ts';
-import { handleRequest, type ServerPersistence } from '../persistence/persistence.ts';
+import { handleRequest, type ServerPersistence } from '../persistence.ts';
 import { createBrokenRequest } from './receive-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { type Certificate, createTlsServer, unwrapTls } from './tls.ts';

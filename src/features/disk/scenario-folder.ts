@@ -15,9 +15,9 @@ import { ScenarioError } from '../../core/scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../../core/scenario/scenario-names.ts';
 import type { SavedScenario } from '../../core/scenario/scenario-shape.ts';
 import { createFileProblem, describe } from '../../core/words.ts';
-import { readTextSync, resolveLinks, SETTINGS_LIMIT } from '../files.ts';
-import { asError } from '../node-errors.ts';
-import type { SaveScenarios } from './persistence.ts';
+import { readTextSync, resolveLinks, SETTINGS_LIMIT } from '../../server/files.ts';
+import { asError } from '../../server/node-errors.ts';
+import type { SaveScenarios } from '../../server/persistence.ts';
 import { writeError } from './write-error.ts';
 
 const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import type { OperationId } from '../../../src/core/contract/operations.ts';
-import { type Outcome, outcome } from '../../../src/core/sandbox/answer.ts';
-import { LATCH, withLatch } from '../../../src/core/sandbox/holds.ts';
-import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
-import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
+import type { OperationId } from '../../src/core/contract/operations.ts';
+import { type Outcome, outcome } from '../../src/core/sandbox/answer.ts';
+import { LATCH, withLatch } from '../../src/core/sandbox/holds.ts';
+import type { Sandbox } from '../../src/core/sandbox/sandbox.ts';
+import { Sandboxes } from '../../src/core/sandbox/sandboxes.ts';
 import {
   activate,
   changeLayers,
@@ -13,26 +13,23 @@ import {
   restart,
   type State,
   withEntry,
-} from '../../../src/core/sandbox/state.ts';
-import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
-import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
-import { advanceClock } from '../../../src/core/service/clock.ts';
-import { readAs } from '../../../src/core/shape/shapes.ts';
-import { EMPTY_STORE } from '../../../src/core/store/store.ts';
-import { storeText } from '../../../src/core/store/store-text.ts';
-import { joinFleet } from '../../../src/features/fleet/fleet.ts';
-import { changedParts } from '../../../src/features/fleet/parts.ts';
-import { loadFixture } from '../../../src/server/fixtures.ts';
-import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
-import { openStoreFile } from '../../../src/server/persistence/file.ts';
-import {
-  MemoryPersistence,
-  type ServerPersistence,
-} from '../../../src/server/persistence/persistence.ts';
-import { loadScenarios } from '../../../src/server/scenarios.ts';
-import { callOf, requestOf } from '../../helpers/call.ts';
-import { temporaryFolder } from '../../helpers/folder.ts';
-import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
+} from '../../src/core/sandbox/state.ts';
+import { createStart } from '../../src/core/scenario/sandbox-start.ts';
+import { readScenario } from '../../src/core/scenario/scenario-shape.ts';
+import { advanceClock } from '../../src/core/service/clock.ts';
+import { readAs } from '../../src/core/shape/shapes.ts';
+import { EMPTY_STORE } from '../../src/core/store/store.ts';
+import { storeText } from '../../src/core/store/store-text.ts';
+import { openStoreFile } from '../../src/features/disk/file.ts';
+import { joinFleet } from '../../src/features/fleet/fleet.ts';
+import { changedParts } from '../../src/features/fleet/parts.ts';
+import { loadFixture } from '../../src/server/fixtures.ts';
+import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
+import { MemoryPersistence, type ServerPersistence } from '../../src/server/persistence.ts';
+import { loadScenarios } from '../../src/server/scenarios.ts';
+import { callOf, requestOf } from '../helpers/call.ts';
+import { temporaryFolder } from '../helpers/folder.ts';
+import { describeWithRedis, RedisServer } from '../helpers/redis.ts';
 
 const CAPACITY = 6;
 const NOW = { wall: Date.UTC(2030, 0), steady: 0 };

@@ -8,24 +8,18 @@ import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { parseFixture } from '../../core/store/fixture.ts';
 import type { Store } from '../../core/store/store.ts';
 import { createStoreWriter } from '../../core/store/store-text.ts';
-import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../files.ts';
+import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../../server/files.ts';
+import type { Keeper } from '../../server/open-sandboxes.ts';
+import { MemoryPersistence, type SaveScenarios } from '../../server/persistence.ts';
 import { lockFile } from './file-lock.ts';
-import { MemoryPersistence, type SaveScenarios } from './persistence.ts';
 import { writeError } from './write-error.ts';
-
-export interface StoreFile {
-  readonly store: Store;
-  readonly open: (sandboxes: Sandboxes, saveScenarios?: SaveScenarios) => FilePersistence;
-  /** Waits for a write under way, and lets other servers have the file. */
-  readonly close: () => Promise<void>;
-}
 
 /** Writes the file, so that one that cannot be written is refused now. @throws FixtureError, StorageError */
 export async function openStoreFile(
   path: string,
   initial: Store,
   notify: (message: string) => void = () => {},
-): Promise<StoreFile> {
+): Promise<Keeper & { readonly store: Store }> {
   const real = locate(path);
   const lockPath = `${real}.lock`;
   if (lstatSync(lockPath, { throwIfNoEntry: false })?.isDirectory() === false) {

@@ -1,13 +1,13 @@
-import type { Outcome } from '../../core/sandbox/answer.ts';
-import type { Totals } from '../../core/sandbox/coverage.ts';
-import type { Exchange, ServiceRequest } from '../../core/sandbox/exchange.ts';
-import type { JournalReader, KeptSandbox, Persistence } from '../../core/sandbox/persistence.ts';
-import type { Preference } from '../../core/sandbox/preference.ts';
-import type { Sandbox } from '../../core/sandbox/sandbox.ts';
-import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
-import type { State } from '../../core/sandbox/state.ts';
-import type { Start } from '../../core/scenario/sandbox-start.ts';
-import { currentInstant } from '../../core/service/clock.ts';
+import type { Outcome } from '../core/sandbox/answer.ts';
+import type { Totals } from '../core/sandbox/coverage.ts';
+import type { Exchange, ServiceRequest } from '../core/sandbox/exchange.ts';
+import type { JournalReader, KeptSandbox, Persistence } from '../core/sandbox/persistence.ts';
+import type { Preference } from '../core/sandbox/preference.ts';
+import type { Sandbox } from '../core/sandbox/sandbox.ts';
+import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
+import type { State } from '../core/sandbox/state.ts';
+import type { Start } from '../core/scenario/sandbox-start.ts';
+import { currentInstant } from '../core/service/clock.ts';
 
 /** Keeps the effect of a call before its reply leaves. */
 export interface ServerPersistence extends Persistence {

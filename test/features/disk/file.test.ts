@@ -16,15 +16,15 @@ import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
 import type { State } from '../../../src/core/sandbox/state.ts';
 import { currentInstant } from '../../../src/core/service/clock.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
+import { openStoreFile } from '../../../src/features/disk/file.ts';
 import { undoLatest } from '../../../src/features/time-travel/handlers.ts';
-import { openStoreFile, type StoreFile } from '../../../src/server/persistence/file.ts';
-import type { ServerPersistence } from '../../../src/server/persistence/persistence.ts';
+import type { ServerPersistence } from '../../../src/server/persistence.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { createSandboxes } from '../../helpers/sandboxes.ts';
 
 const folder = temporaryFolder();
 
-function serve(file: StoreFile) {
+function serve(file: Awaited<ReturnType<typeof openStoreFile>>) {
   const sandboxes = createSandboxes();
   return { sandbox: sandboxes.default, persistence: file.open(sandboxes) };
 }
