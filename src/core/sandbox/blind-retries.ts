@@ -59,7 +59,7 @@ export function judgeBlindRetry(
 }
 
 /** The client has left before its reply was sent. */
-export function loseReply(
+export function withLostReply(
   calls: UnansweredCalls,
   exchange: Exchange,
   { steady }: Instant,

@@ -5,7 +5,7 @@ import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
-import { loseReply } from './blind-retries.ts';
+import { withLostReply } from './blind-retries.ts';
 import type { Exchange, HoldEnd, ServiceRequest } from './exchange.ts';
 import { dropFinal } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
@@ -154,7 +154,7 @@ export class Sandbox {
   loseReply(exchange: Exchange, now: Instant): Outcome<void> {
     const state = this.#newest;
     const { counters } = state;
-    const unanswered = loseReply(counters.unanswered, exchange, now);
+    const unanswered = withLostReply(counters.unanswered, exchange, now);
     if (unanswered === counters.unanswered) return outcome(state, undefined);
     return outcome(state, undefined, { counters: { ...counters, unanswered } });
   }
