@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { writeJson } from '../../core/json.ts';
 import { DEFAULTS } from '../../core/limits.ts';
+import type { Exchange } from '../../core/sandbox/exchange.ts';
 import { MAX_REMEMBERED_BYTES } from '../../core/sandbox/memory-budget.ts';
 import type { Responder } from '../../core/sandbox/responder.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
@@ -46,6 +47,8 @@ export function createContext(
     platform: NODE_PLATFORM,
     updateScript: updateScript(prefix, ttl, capacity, MAX_REMEMBERED_BYTES),
     counts: { calls: 0, conflicts: 0 },
+    /** Of the journal of one sandbox. */
+    cache: { of: '', heads: new Map<number, Exchange>() },
   };
 }
 

@@ -25,6 +25,9 @@ import { ADD_UP, CLAIM, END_HOLD, READ, type SandboxKeys } from './scripts.ts';
 /** Exchanges that one reply of Redis has, whole or their heads: a slow connection must not be silent for long. */
 const PAGE = { all: 100, heads: 500 };
 
+/** Heads that a server caches. */
+const MAX_CACHED = 10_000;
+
 /** How long after `--max-hold` a hold disappears whose server has died. */
 const DEAD_HOLD_MS = 60_000;
 
@@ -97,8 +100,7 @@ export class FleetJournal implements JournalReader {
     const part = (isFiltered || heads) && !isInBody ? 'heads' : 'all';
     const exchanges: Exchange[] = [];
     for (let to = newest; to >= oldest; to -= PAGE[part]) {
-      const page = await this.#read(Math.max(oldest, to - PAGE[part] + 1), to, part);
-      exchanges.push(...[...page.exchanges.values()].reverse());
+      exchanges.push(...(await this.#list(Math.max(oldest, to - PAGE[part] + 1), to, part)));
     }
     if (!isFiltered) {
       const { number, dropped, size: total } = size;
@@ -109,6 +111,25 @@ export class FleetJournal implements JournalReader {
     if (heads || isInBody) return page;
     const whole = page.exchanges.map(async (it) => (await this.find(it.number)) ?? it);
     return { ...page, exchanges: await Promise.all(whole) };
+  }
+
+  /** The newest first. Heads of the journal that was read last are not read again: tests count again and again. */
+  async #list(from: number, to: number, part: keyof typeof PAGE): Promise<readonly Exchange[]> {
+    const { cache } = this.#context;
+    const of = `${this.#sandbox.name} ${this.#born}`;
+    if (cache.of !== of || cache.heads.size > MAX_CACHED) {
+      Object.assign(cache, { of, heads: new Map() });
+    }
+    const { heads } = cache;
+    const numbers = Array.from({ length: to - from + 1 }, (_, index) => to - index);
+    const wanted = part === 'all' ? numbers : numbers.filter((number) => !heads.has(number));
+    const [newest] = wanted;
+    if (newest === undefined) return numbers.flatMap((number) => heads.get(number) ?? []);
+    const { exchanges } = await this.#read(wanted.at(-1) ?? newest, newest, part);
+    if (part === 'heads') {
+      for (const [number, it] of exchanges) if (it.hold === undefined) heads.set(number, it);
+    }
+    return numbers.flatMap((number) => exchanges.get(number) ?? heads.get(number) ?? []);
   }
 
   async find(number: number): Promise<Exchange | undefined> {

@@ -393,6 +393,22 @@ describeWithRedis('the storage of a fleet', () => {
     ]);
   });
 
+  test('counts what is new, also in a sandbox that was created anew', async () => {
+    const [one, two] = [open(await join()), open(await join())];
+    const numbers = async () => {
+      const query = { filter: { operation: 'listPets' as const }, heads: true };
+      return (await two.journal.select(query)).exchanges.map(({ number }) => number);
+    };
+    await get(one);
+    await hold(one);
+    expect(await numbers()).toEqual([2, 1]);
+    await get(one);
+    expect(await numbers()).toEqual([3, 2, 1]);
+    await one.persistence.remove('mine');
+    await get(one);
+    expect(await numbers()).toEqual([1]);
+  });
+
   test('has one budget of bytes for all journals, which the one used longest ago makes up for', async () => {
     const fleet = await join();
     const [idle, busy] = [open(fleet, 'idle'), open(fleet, 'busy')];
