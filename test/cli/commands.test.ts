@@ -205,9 +205,10 @@ describe('validate', () => {
     expect(fourth).toMatch(`${missing}: expected a scenario file`);
     const { stdout } = await runInProcess(['validate', '--json', scenario, misspelt]);
     expect(JSON.parse(stdout)).toEqual([
-      { file: scenario, problems: [] },
+      { file: scenario, problems: [], warnings: [] },
       {
         file: misspelt,
+        warnings: [],
         problems: [
           {
             file: misspelt,

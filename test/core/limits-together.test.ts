@@ -166,7 +166,8 @@ const FULL_CALLS: Readonly<Record<string, FullCall>> = {
         animals: times(max('controlBody') / 100, () => ({ nmae: NAME[0] })),
       }),
     status: 400,
-    most: {},
+    // The request itself, which the client writes.
+    most: { written: 150 * THOUSAND },
   },
   'another set of scenarios': {
     limits: [],
@@ -187,6 +188,20 @@ const FULL_CALLS: Readonly<Record<string, FullCall>> = {
     },
     status: 200,
     most: { written: 150 * THOUSAND },
+  },
+  'a patched list, behind a replica': {
+    limits: ['patchItems', 'patchedBody', 'lag'],
+    send: async ({ send, control }) => {
+      const lag = { calls: max('lag') };
+      const patch = {
+        items: times(max('patchItems'), (id) => ({ where: { petId: id }, body: { quantity: 1 } })),
+      };
+      await control('PUT scenario', { scenario: { rules: [{ on: 'listInventory', lag, patch }] } });
+      return send('GET', '/v1/inventory');
+    },
+    status: 200,
+    // Records × items.
+    most: { written: RECORDS, searched: 600 * MILLION, lowered: 600 * THOUSAND },
   },
   'a scenario in YAML': {
     limits: ['yamlText', 'nesting'],

@@ -23,7 +23,7 @@ import { useResource } from '../state/resource.ts';
 import { capitalize, formatHref, go, refine, route, withQuery } from '../state/route.ts';
 import { client, type ListedExchange, status as sandboxStatus } from '../state/session.ts';
 import { BasisBadge, StatusBadge, sortReasons } from './exchange-rows.tsx';
-import { ReplySide, StoreChanges } from './time-travel.tsx';
+import { ChangedRecords, ReplySide } from './time-travel.tsx';
 
 interface DetailProps {
   readonly number: number;
@@ -105,7 +105,7 @@ function Content({
         </Sides>
         <div>
           <Why exchange={exchange} />
-          <StoreChanges number={number} />
+          <ChangedRecords number={number} />
         </div>
       </div>
     </>

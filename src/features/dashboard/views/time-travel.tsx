@@ -91,7 +91,7 @@ function Instead({ of, given }: { readonly of: Alternative; readonly given: stri
   );
 }
 
-export function StoreChanges({ number }: { readonly number: number }) {
+export function ChangedRecords({ number }: { readonly number: number }) {
   const path = { number };
   const rewind = (to: 'before' | 'after') =>
     perform(`The sandbox is as ${to} call ${number}.`, 'POST /requests/{number}/rewind', {
