@@ -59,7 +59,7 @@ export interface OpenedResponder {
   readonly close: () => void;
 }
 
-export interface KeptScenarios {
+interface KeptScenarios {
   /** Throws a ScenarioError. */
   readonly load: () => Promise<Start['saved']>;
   readonly save: SaveScenarios;
