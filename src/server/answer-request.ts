@@ -61,8 +61,6 @@ function findUpstream({ upstream }: Sandboxes, target: Target) {
   return upstream === undefined || below === undefined ? undefined : { upstream, below };
 }
 
-export const NO_BODY: RequestBody = { kind: 'none' };
-
 /** The bytes that a body may have; undefined if nobody reads it. */
 export function bodyLimit({ head, operation, forwarded, location }: Arrival): number | undefined {
   const { sandbox, refusal, keyRefusal } = location;

@@ -184,9 +184,8 @@ function addLatch(latch: RuleMatch, match: RuleMatch | undefined): RuleMatch {
 export function needsService(match: RuleMatch | undefined): boolean {
   if (match === undefined || match.apply) return true;
   const { reply, fault } = match;
-  return (
-    reply === undefined && (fault === undefined || !/replaces|substitutes/.test(FAULTS[fault.kind]))
-  );
+  const effect = fault && FAULTS[fault.kind];
+  return reply === undefined && effect !== 'replaces' && effect !== 'substitutes';
 }
 
 /** RFC 7240, section 3. */

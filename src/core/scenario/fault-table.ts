@@ -28,6 +28,13 @@ export type Fault = {
 
 export const FAULT_NAMES = rowNames(FAULTS);
 
+/** A fault that breaks the reply on its way. After the others, a reply is written like any other. */
+export type WireFault = Exclude<Fault, { readonly kind: 'html' | 'stale-connection' }>;
+
+export function isWireFault(fault: Fault): fault is WireFault {
+  return fault.kind !== 'html' && fault.kind !== 'stale-connection';
+}
+
 /** Headers of a whole body, which a broken one has anew. */
 export const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 

@@ -16,6 +16,8 @@ export type RequestBody =
   | BodyBytes
   | { readonly kind: 'too-large'; readonly limit: number };
 
+export const NO_BODY: RequestBody = { kind: 'none' };
+
 type BodyJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };

@@ -7,7 +7,7 @@ import type { Exchange } from '../../core/sandbox/exchange.ts';
 import { createServiceRequest } from '../../core/sandbox/service-request.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createStart } from '../../core/scenario/sandbox-start.ts';
-import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
+import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { basisReasons, type Representation, representationFor } from '../../core/service/reply.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { DeploymentRequest } from './deployment-client.ts';
@@ -81,7 +81,7 @@ function receive(
   choices: Choices,
   bodies: Map<string, BodyBytes>,
 ): RequestBody {
-  if (text === undefined) return { kind: 'none' };
+  if (text === undefined) return NO_BODY;
   const length = Buffer.byteLength(text);
   const body = bodies.get(text) ?? new BodyBytes(Buffer.from(text.trimEnd()));
   bodies.set(text, body);

@@ -1,5 +1,11 @@
 import { byteLength } from '../../core/bytes.ts';
-import { isMockPath, parseTarget, ROOT, type Target } from '../../core/contract/target.ts';
+import {
+  CONTROL_PATH,
+  isMockPath,
+  parseTarget,
+  ROOT,
+  type Target,
+} from '../../core/contract/target.ts';
 import { answerControl } from '../../core/control/control-api.ts';
 import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
 import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
@@ -7,13 +13,13 @@ import { createRootReply } from '../../core/control/root.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { isWaiting } from '../../core/sandbox/exchange.ts';
 import type { RequestHead } from '../../core/sandbox/service-request.ts';
-import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
+import { isWireFault } from '../../core/scenario/fault-table.ts';
+import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { mayHaveContent } from '../../core/service/reply.ts';
 import {
   answerRequest,
   bodyLimit,
   loseReply,
-  NO_BODY,
   openArrival,
   type ServiceParts,
 } from '../../server/answer-request.ts';
@@ -103,12 +109,12 @@ async function callService(sent: Sent, target: Target, parts: ServiceParts): Pro
   cancel();
   const { fault, reply } = exchange;
   if (fault?.kind === 'stale-connection') stale.add(parts);
-  else if (fault !== undefined && fault.kind !== 'html') return breakResponse(fault, reply, sent);
+  if (fault !== undefined && isWireFault(fault)) return breakResponse(fault, reply, sent);
   if (reply === undefined) throw new Error('An exchange has neither a reply nor a fault.');
   return createResponse(reply.status, reply.headers, reply.body, reply.phrase);
 }
 
-const CONTROL = /^((?:\/~([^/]*))?\/__mock)(\/.*|)$/;
+const CONTROL = new RegExp(`^((?:/~([^/]*))?${CONTROL_PATH})(/.*|)$`);
 
 /** Undefined for what is not of the control API. */
 async function callControl(
@@ -117,7 +123,7 @@ async function callControl(
   parts: ControlParts,
 ): Promise<ControlReply | undefined> {
   const isRoot = ROOT.test(whole) && !parts.plain && (method === 'GET' || method === 'HEAD');
-  const ofRoot = `${whole.replace(/\/$/, '')}/__mock`;
+  const ofRoot = `${whole.replace(/\/$/, '')}${CONTROL_PATH}`;
   const [, mount = ofRoot, sandboxName = DEFAULT_SANDBOX, path] = CONTROL.exec(whole) ?? [];
   if (path === undefined && !isRoot) return undefined;
   const onDisconnect = (act: () => void) => onAbort(signal, act);

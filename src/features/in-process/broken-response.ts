@@ -1,6 +1,6 @@
 import { toBytes } from '../../core/bytes.ts';
 import { withoutHeaders } from '../../core/raw-http.ts';
-import { type Fault, FRAMING, spoilJson } from '../../core/scenario/fault-table.ts';
+import { type Fault, FRAMING, spoilJson, type WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
 import { createResponse } from './create-response.ts';
@@ -8,7 +8,7 @@ import { delay } from './waiting.ts';
 
 /** What a caller of `fetch` sees of a fault. Rejects where it sees no reply. */
 export async function breakResponse(
-  fault: Exclude<Fault, { readonly kind: 'html' | 'stale-connection' }>,
+  fault: WireFault,
   reply: Reply | undefined,
   { method, signal }: Pick<Request, 'method' | 'signal'>,
 ): Promise<Response> {
@@ -28,19 +28,23 @@ export async function breakResponse(
     const framing = mayHaveContent(status) ? ['Content-Length', String(length)] : [];
     return createResponse(status, [...headers, ...framing], hasContent ? content : undefined);
   };
-  if (fault.kind === 'malformed-json') {
-    const spoilt = spoilJson(bytes);
-    return respond(spoilt.length, spoilt);
+  const half = (): ReadableStream<Uint8Array> => {
+    // A reply without content is cut in its head.
+    if (!hasContent) throw networkError('fetch failed', fault);
+    return breakOff(bytes.subarray(0, bytes.length >> 1), networkError('terminated', fault));
+  };
+  switch (fault.kind) {
+    case 'malformed-json': {
+      const spoilt = spoilJson(bytes);
+      return respond(spoilt.length, spoilt);
+    }
+    case 'slow-body':
+      return respond(bytes.length, dribble(bytes, fault, signal));
+    case 'truncate':
+      return respond(Math.max(bytes.length, 1), half());
+    case 'bad-chunk':
+      return createResponse(status, [...headers, 'Transfer-Encoding', 'chunked'], half());
   }
-  if (fault.kind === 'slow-body') {
-    return respond(bytes.length, dribble(bytes, fault, signal));
-  }
-  // A reply without content is cut in its head.
-  if (!hasContent) throw networkError('fetch failed', fault);
-  const half = breakOff(bytes.subarray(0, bytes.length >> 1), networkError('terminated', fault));
-  return fault.kind === 'truncate'
-    ? respond(Math.max(bytes.length, 1), half)
-    : createResponse(status, [...headers, 'Transfer-Encoding', 'chunked'], half);
 }
 
 /** As Node's own `fetch` reports it. */

@@ -43,7 +43,7 @@ import type { Sandbox, UndoneEdit } from '../../core/sandbox/sandbox.ts';
 import { createServiceRequest } from '../../core/sandbox/service-request.ts';
 import { changeLayers, type State } from '../../core/sandbox/state.ts';
 import { currentInstant } from '../../core/service/clock.ts';
-import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
+import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { basisReasons } from '../../core/service/reply.ts';
 import type { ValueOf } from '../../core/shape/shapes.ts';
 import { storeText } from '../../core/store/store-text.ts';
@@ -240,7 +240,7 @@ function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
   const head = { method, headers, rawHeaders: request.headers, mount, port: undefined };
   const { body } = request;
   const bytes = typeof body === 'string' ? toBytes(body) : body;
-  const received: RequestBody = bytes === undefined ? { kind: 'none' } : new BodyBytes(bytes);
+  const received: RequestBody = bytes === undefined ? NO_BODY : new BodyBytes(bytes);
   const target = parseTarget(url);
   const receivedAt = performance.now();
   return {

@@ -11,9 +11,9 @@ import { readControlRequest, sendControlReply } from './control-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { answerInTurn, sendFailure } from './write.ts';
 
-/** @param express passed in, since importing it slows the start: callers do so only when needed */
 const CONTROL = new RegExp(`^(?:/~[^/]*)?${CONTROL_PATH}(?=/|$)`);
 
+/** @param express passed in, since importing it slows the start: callers do so only when needed */
 export function createExpressApp(
   express: typeof expressModule,
   service: ServiceHandler,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { withoutHeaders } from '../../core/raw-http.ts';
-import { type Fault, FRAMING, spoilJson } from '../../core/scenario/fault-table.ts';
+import { type Fault, FRAMING, spoilJson, type WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
 import { unwrapTls } from './tls.ts';
@@ -11,9 +11,6 @@ import { closeWith, framingHeaders, type PendingResponses } from './write.ts';
 
 /** The reply to break; its body is what GET would get, also in a reply to HEAD. */
 export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
-
-/** The page of a proxy, and what a stale connection has sent, are replies like others. */
-export type WireFault = Exclude<Fault, { readonly kind: 'html' | 'stale-connection' }>;
 
 const stale = new WeakSet<Socket>();
 

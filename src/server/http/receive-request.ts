@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { parseTarget } from '../../core/contract/target.ts';
 import type { ServiceRequest } from '../../core/sandbox/exchange.ts';
 import { createServiceRequest, type RequestHead } from '../../core/sandbox/service-request.ts';
-import { BodyBytes, type RequestBody } from '../../core/service/input.ts';
+import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 
 export function readHead(incoming: IncomingMessage): RequestHead {
   const { method = 'GET', headers, rawHeaders, socket } = incoming;
@@ -28,7 +28,12 @@ export function createBrokenRequest(
 ): ServiceRequest | undefined {
   if (received !== undefined && !Buffer.isBuffer(received)) {
     const target = parseTarget(received.url ?? '/');
-    return createServiceRequest(readHead(received), target, received.headers.authorization, NONE);
+    return createServiceRequest(
+      readHead(received),
+      target,
+      received.headers.authorization,
+      NO_BODY,
+    );
   }
   const [, method, url] = REQUEST_LINE.exec(received?.toString('latin1') ?? '') ?? [];
   if (method === undefined || url === undefined) return undefined;
@@ -36,10 +41,11 @@ export function createBrokenRequest(
   const receivedAt = performance.now();
   const target = parseTarget(url);
   // Its origin is unknown, and any page may read why it was refused.
-  return { ...createServiceRequest({ ...head, receivedAt }, target, undefined, NONE), origin: '*' };
+  return {
+    ...createServiceRequest({ ...head, receivedAt }, target, undefined, NO_BODY),
+    origin: '*',
+  };
 }
-
-const NONE: RequestBody = { kind: 'none' };
 
 /**
  * @param received never called if the client leaves before the body is complete
@@ -52,7 +58,7 @@ export function receiveBody(
 ): void {
   const length = Number(request.headers['content-length'] ?? 0);
   if (length === 0 && request.headers['transfer-encoding'] === undefined) {
-    received({ kind: 'none' });
+    received(NO_BODY);
     return;
   }
   if (length > limit) {
@@ -74,7 +80,7 @@ export function receiveBody(
   };
   const onEnd = (): void => {
     const [only] = chunks;
-    if (only === undefined) received({ kind: 'none' });
+    if (only === undefined) received(NO_BODY);
     else received(new BodyBytes(chunks.length === 1 ? only : Buffer.concat(chunks, size)));
   };
   request.on('data', onData).on('end', onEnd);
@@ -82,7 +88,7 @@ export function receiveBody(
 
 function findParsedBody(request: IncomingMessage, limit: number): RequestBody {
   const body: unknown = 'body' in request ? request.body : undefined;
-  if (body === undefined) return { kind: 'none' };
+  if (body === undefined) return NO_BODY;
   const isText = typeof body === 'string' || Buffer.isBuffer(body);
   const bytes = Buffer.from(isText ? body : JSON.stringify(body, refuseRounded));
   // A chunked body announces no length.

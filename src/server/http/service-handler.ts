@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseTarget, type Target } from '../../core/contract/target.ts';
 import { type Exchange, isWaiting } from '../../core/sandbox/exchange.ts';
-import type { RequestBody } from '../../core/service/input.ts';
+import { isWireFault } from '../../core/scenario/fault-table.ts';
+import { NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
 import {
   answerRequest,
   bodyLimit,
   loseReply,
-  NO_BODY,
   openArrival,
   type ServiceParts,
 } from '../answer-request.ts';
@@ -81,8 +81,7 @@ function sendExchange(
   pending: PendingResponses,
 ): void {
   if (fault?.kind === 'stale-connection') makeStale(response);
-  const isWhole = fault === undefined || fault.kind === 'html' || fault.kind === 'stale-connection';
-  if (!isWhole) applyFault(fault, response, reply, pending);
+  if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
   else if (reply !== undefined) sendReply(response, reply);
   else throw new Error('An exchange has neither a reply nor a fault.');
 }

@@ -4,11 +4,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  applyFault,
-  type WireFault as Fault,
-  type WireReply,
-} from '../../../src/server/http/faults.ts';
+import type { WireFault as Fault } from '../../../src/core/scenario/fault-table.ts';
+import { applyFault, type WireReply } from '../../../src/server/http/faults.ts';
 import { PendingResponses } from '../../../src/server/http/write.ts';
 import { useFakeTimers } from '../../helpers/fake-timers.ts';
 import { listen } from '../../helpers/host.ts';
