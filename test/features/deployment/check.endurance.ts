@@ -26,7 +26,7 @@ const SETTLED: Partial<Record<AssumptionId, number>> = {
 };
 
 test('no verdict is wrong about deployments with each option, and few stay open', async () => {
-  const rounds = Math.max(...ASSUMPTION_IDS.map((id) => optionNames(id).length)) * 6;
+  const rounds = Math.max(...ASSUMPTION_IDS.map((id) => optionNames(id).length)) * 3;
   const { wrong, settled } = await checkDrawn(13, rounds);
   expect(wrong).toEqual([]);
   const tooFew = ASSUMPTION_IDS.filter(
@@ -44,7 +44,7 @@ test('no verdict is wrong about drawn deployments in trouble', async () => {
     ...[1, 1, 4].map((writes) => ({ writes, draw, options: { rate: 5 } })),
     { lag: 3000, writes: 1, draw, options: { rate: 5 } },
   ];
-  for (const trouble of [...troubles, ...troubles]) {
+  for (const trouble of troubles) {
     const truth = { ...drawChoices(draw), 'rate-limit': 'none' } as const;
     const change: Change = (reply) =>
       trouble.cache === undefined && draw(20) === 0
