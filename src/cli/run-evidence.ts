@@ -76,7 +76,7 @@ export function gateFailures(
   { requireCoverage: required = 0, failOn = [] }: Flags,
   { coverage, findings }: RunEvidence,
 ): string[] {
-  const { shown, total, percent } = coverage.totals.documented;
+  const { percent } = coverage.totals.documented;
   const missing = missingReplies(coverage).map(({ operation, status }) => `${operation} ${status}`);
   const gap = `--require-coverage: ${percent}% of the documented replies were shown, not ${required}%; missing: ${missing.join(', ')}`;
   const kinds = [
@@ -88,11 +88,17 @@ export function gateFailures(
     return count > 0 && failOn.some((kind) => kind === code || (isFinding && kind === 'findings'));
   });
   return [
-    ...((100 * shown) / total < required ? [gap] : []),
+    ...(isCoverageShort(coverage, required) ? [gap] : []),
     ...kinds.map(({ code, count, reason }) => {
       return `--fail-on ${code}: ${countText(count, 'time')}: ${reason}`;
     }),
   ];
+}
+
+/** Exactly: the percentage that is shown is rounded down. */
+function isCoverageShort({ totals }: RunEvidence['coverage'], required: number): boolean {
+  const { shown, total } = totals.documented;
+  return (100 * shown) / total < required;
 }
 
 export function printFacts({ notices, style }: Terminal, facts: readonly Fact[]): void {
@@ -156,8 +162,7 @@ export async function writeReports(
   evidence: RunEvidence,
   others: readonly (readonly [file: string, text: string])[] = [],
 ): Promise<string[]> {
-  const { shown, total } = evidence.coverage.totals.documented;
-  const missed = (100 * shown) / total < required;
+  const missed = isCoverageShort(evidence.coverage, required);
   const reports = files.map(
     (file) => [file, REPORT_FORMATS[extname(file)]?.(evidence, missed) ?? ''] as const,
   );
