@@ -122,8 +122,11 @@ async function answerEndpoint(
 
 /** Undefined if this build lacks the feature. */
 async function findHandler({ id }: Endpoint, { handlers }: ControlParts) {
-  const loaded = await Promise.all(handlers.map((load) => load()));
-  return loaded.find((known) => Object.hasOwn(known, id))?.[id];
+  for (const load of handlers) {
+    const known = await load();
+    if (Object.hasOwn(known, id)) return known[id];
+  }
+  return undefined;
 }
 
 function findSandbox(
