@@ -63,17 +63,20 @@ test('check overwrites a file only with --force, and saves nothing that says not
   expect(readFileSync(kept, 'utf8')).toBe('kept');
 });
 
-test('check saves and passes what it leaves open with --allow-unsettled', async () => {
+test('check fails if it leaves open what was settled, unless --allow-unsettled is given', async () => {
   const server = await serverFor();
   const [earlier, file] = [join(folder, 'settled.json'), join(folder, 'old.json')];
   writeFileSync(earlier, JSON.stringify({ assume: { 'cancel-again': '409' } }));
   writeFileSync(file, 'old');
-  const { code, stdout, stderr } = await runInProcess([
-    ...['check', server.url, '--key', 'demo-key', '--rate', '10000', '--allow-unsettled'],
-    ...['--against', earlier, '--save', file, '--force'],
+  const words = ['check', server.url, '--key', 'demo-key', '--rate', '10000', '--against', earlier];
+  const [failed, { code, stdout, stderr }] = await Promise.all([
+    runInProcess(words),
+    runInProcess([...words, '--allow-unsettled', '--save', file, '--force']),
   ]);
+  const line = /cancel-again: 409 before, open now: it needs --writes and --cancel ID/;
+  expect(failed).toMatchObject({ code: 3, stdout: expect.stringMatching(line) });
   expect(stderr).not.toContain('too few');
-  expect(stdout).toMatch(/cancel-again: 409 before, open now: it needs --writes and --cancel ID/);
+  expect(stdout).toMatch(line);
   expect(code).toBe(0);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ assume: { cors: 'allowed' } });
 });
