@@ -1,5 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { isLosslessNumber } from 'lossless-json';
+import { isObject } from './json.ts';
 import { LIMITS } from './limits.ts';
 
 export function joinWords(names: readonly string[], conjunction: 'and' | 'or'): string {
@@ -31,7 +31,7 @@ const MAX_VALUE_LENGTH = 60;
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object' && value !== null && !isLosslessNumber(value)) return 'an object';
+  if (isObject(value)) return 'an object';
   // Quotes only the start: a slice of the whole, quoted, would keep all of it in memory.
   const text =
     typeof value === 'string'

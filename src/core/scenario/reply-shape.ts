@@ -1,5 +1,4 @@
-import { isLosslessNumber } from 'lossless-json';
-import { type Int64, numberText, writeJson } from '../json.ts';
+import { type Int64, numberText, WrittenNumber, writeJson } from '../json.ts';
 import { writeHeaderText } from '../raw-http.ts';
 import { type Content, EMPTY, jsonBody, mayHaveContent } from '../service/reply.ts';
 import { dictionary, object, optional, required } from '../shape/objects.ts';
@@ -30,7 +29,7 @@ const HEADER_VALUE = /^(?:[^\s\p{Cc}](?:[\t\P{Cc}]*[^\s\p{Cc}])?)?$/u;
 const FRAMING = ['content-length', 'transfer-encoding', 'trailer'];
 
 const NUMBER_TEXT = scalar<string, Int64>('a number', { type: 'number' }, (value, written) =>
-  typeof value === 'bigint' || typeof value === 'number' || isLosslessNumber(value)
+  typeof value === 'bigint' || typeof value === 'number' || value instanceof WrittenNumber
     ? numberText(written)
     : undefined,
 );

@@ -1,4 +1,3 @@
-import { isNumber } from 'lossless-json';
 import {
   Composer,
   type CST,
@@ -14,7 +13,7 @@ import {
   type ScalarTag,
   visit,
 } from 'yaml';
-import { keepNumber, TOO_DEEP, WrittenNumber } from '../json.ts';
+import { isNumberText, keepNumber, TOO_DEEP, WrittenNumber } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import {
   createLocator,
@@ -32,7 +31,7 @@ const EXACT_NUMBER: ScalarTag = {
   default: true,
   test: /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|0o[0-7]+|0x[\da-fA-F]+)$/,
   resolve(text) {
-    if (isNumber(text)) return keepNumber(text);
+    if (isNumberText(text)) return keepNumber(text);
     const value = /[.eE]/.test(text) && !text.startsWith('0x') ? Number(text) : BigInt(text);
     return new WrittenNumber(String(value), text);
   },

@@ -1,5 +1,4 @@
-import { isLosslessNumber } from 'lossless-json';
-import { isObject, type Json, plainNumber } from '../json.ts';
+import { isObject, type Json, plainNumber, WrittenNumber } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { describe, joinWords, type Problem, type Reading, suggest } from '../words.ts';
 
@@ -106,7 +105,7 @@ export function withTypes<T, In>(shape: Shape<unknown>): Shape<T, In> {
 function findType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  return typeof value === 'bigint' || isLosslessNumber(value) ? 'number' : typeof value;
+  return typeof value === 'bigint' || value instanceof WrittenNumber ? 'number' : typeof value;
 }
 
 /** A value without members. `schema` names its `type`; `words` are suggested for a misspelt one. */

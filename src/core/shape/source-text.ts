@@ -1,4 +1,3 @@
-import { parse } from 'lossless-json';
 import { parseInput } from '../json.ts';
 import {
   createFileProblem,
@@ -78,7 +77,9 @@ export function readJson(file: string, content: string): ParsedText {
   const text = content.replace(/^\uFEFF/, '');
   try {
     const value = parseInput(text);
-    const repeated = findRepeatedName(text, value);
+    // To compare counts is many times faster than to collect names.
+    const isRepeated = countMembers(value) !== countColons(text);
+    const repeated = isRepeated ? findRepeatedName(text) : undefined;
     if (repeated !== undefined) {
       return { ok: false, problems: [createRepetitionProblem(file, text, 'JSON', repeated)] };
     }
@@ -124,39 +125,23 @@ export function createSyntaxProblem(
 }
 
 /** Where and why a text is not JSON. The messages of JSON.parse vary between versions of Node. */
-function explainNotJson(text: string, error: unknown): [offset: number, reason: string] {
-  if (error instanceof RangeError) return [0, error.message];
-  try {
-    parse(text);
-    return [0, String(error)];
-  } catch (problem) {
-    const [, why = String(problem), offset = '0'] =
-      /^\w+: (.*) at position (\d+)$/s.exec(String(problem)) ?? [];
-    return [Number(offset), why];
-  }
+function explainNotJson(text: string, error: unknown): readonly [offset: number, reason: string] {
+  const mistake = error instanceof RangeError ? undefined : walkJson(text);
+  return mistake ?? [0, error instanceof Error ? error.message : String(error)];
 }
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-
-/** @param text valid JSON with this value */
-function findRepeatedName(text: string, value: unknown): RepeatedName | undefined {
-  // To compare counts is many times faster than to collect names.
-  if (countMembers(value) === countColons(text)) return undefined;
-  const objects: (Map<string, number> | undefined)[] = [];
-  let expectsName = false;
-  for (const { 0: token, index: start } of text.matchAll(TOKEN)) {
-    const names = objects.at(-1);
-    if (token === '}' || token === ']') objects.pop();
-    else if (token === '{' || token === '[') objects.push(token === '{' ? new Map() : undefined);
-    else if (expectsName && names !== undefined && token !== ',') {
-      const name = String(JSON.parse(token));
-      const first = names.get(name);
-      if (first !== undefined) return { name, first, second: start };
-      names.set(name, start);
-    }
-    expectsName = token === '{' || token === ',';
-  }
-  return undefined;
+/** @param text valid JSON */
+function findRepeatedName(text: string): RepeatedName | undefined {
+  const names = new Map<string, number>();
+  let repeated: RepeatedName | undefined;
+  walkJson(text, (path, { name: second }) => {
+    if (second === undefined || repeated !== undefined) return;
+    const key = pathKey(path);
+    const first = names.get(key);
+    if (first !== undefined) repeated = { name: String(path.at(-1)), first, second };
+    names.set(key, second);
+  });
+  return repeated;
 }
 
 function countMembers(value: unknown): number {
@@ -187,24 +172,66 @@ function countColons(text: string): number {
 
 function findPlaces(text: string, wanted: ReadonlySet<string>): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>();
-  // The last step is null where a name is to come.
-  const path: (string | number | null)[] = [];
+  walkJson(text, (path, place) => {
+    const key = pathKey(path);
+    if (wanted.has(key)) places.set(key, place);
+  });
+  return places;
+}
+
+/** Strings, numbers and words of RFC 8259, or any other character. */
+const TOKEN =
+  /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[^ \t\n\r]/g;
+
+const EXPECTED = {
+  value: 'JSON value expected',
+  name: 'Quoted object key expected',
+  colon: "Colon ':' expected after property name",
+  comma: "Comma ',' expected after value",
+  end: 'Expected end of input',
+};
+
+/**
+ * Visits each value. Returns where and why the text is not JSON.
+ *
+ * @param visit is not to keep the path, which changes
+ */
+function walkJson(
+  text: string,
+  visit: (path: readonly (string | number)[], place: Place) => void = () => {},
+): readonly [offset: number, reason: string] | undefined {
+  const path: (string | number)[] = [];
+  let next: keyof typeof EXPECTED = 'value';
+  let isEmpty = false;
   let name: number | undefined;
   for (const { 0: token, index: start } of text.matchAll(TOKEN)) {
     const last = path.length - 1;
     const step = path[last];
-    if (token === '}' || token === ']') path.pop();
-    else if (token === ',') path[last] = typeof step === 'number' ? step + 1 : null;
-    else if (step === null) {
+    const isObject = typeof step === 'string';
+    const isWhole = token.length > 1 || /[\d{[]/.test(token);
+    if (token === (isObject ? '}' : ']') && (isEmpty || next === 'comma')) {
+      path.pop();
+      next = path.length > 0 ? 'comma' : 'end';
+    } else if (token === ',' && next === 'comma') {
+      path[last] = isObject ? step : Number(step) + 1;
+      next = isObject ? 'name' : 'value';
+    } else if (token === ':' && next === 'colon') {
+      next = 'value';
+    } else if (isWhole && token.startsWith('"') && next === 'name') {
       path[last] = String(JSON.parse(token));
       name = start;
-    } else if (token !== ':') {
-      const key = pathKey(path);
-      const isMember = typeof step === 'string';
-      if (wanted.has(key)) places.set(key, { start, name: isMember ? name : undefined });
-      if (token === '{') path.push(null);
-      else if (token === '[') path.push(0);
+      next = 'colon';
+    } else if (isWhole && next === 'value') {
+      visit(path, { start, name: isObject ? name : undefined });
+      if (token === '{' || token === '[') path.push(token === '{' ? '' : 0);
+      else next = path.length > 0 ? 'comma' : 'end';
+      if (token === '{') next = 'name';
+    } else {
+      const found =
+        token === '"' ? 'a string without an end or with a wrong escape' : `'${token[0]}'`;
+      return [start, `${EXPECTED[next]} but got ${found}`];
     }
+    isEmpty = token === '{' || token === '[';
   }
-  return places;
+  return next === 'end' ? undefined : [text.length, `${EXPECTED[next]} but reached end of input`];
 }

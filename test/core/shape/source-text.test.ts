@@ -79,9 +79,46 @@ test('a misfit has a hint, and nobody reads on after one more than a message lis
   }
 });
 
+test('what is not JSON has a place and a reason, whatever the engine says', () => {
+  const broken = fc.tuple(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.nat(),
+    fc.constantFrom(...'{["}],:0e.x\\\n'),
+  );
+  fc.assert(
+    fc.property(broken, ([value, at, added]) => {
+      const text = JSON.stringify(value);
+      const position = at % (text.length + 1);
+      const changed = text.slice(0, position) + added + text.slice(position + (at % 2));
+      const parsed = readJson('FILE', changed);
+      if (parsed.ok) return;
+      const [{ message = '', line = 0 } = {}] = parsed.problems;
+      expect(message).toMatch(/ but (?:got|reached) |a second "/);
+      expect(line).toBeGreaterThan(0);
+      if (!message.includes('a second')) expect(() => JSON.parse(changed)).toThrow();
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 const A_SECOND = 'a second "a"; the first is in line 1, column';
 
 test.each([
+  [readJson, '[1, "ab]', '1:5: expected JSON: JSON value expected but got a string without an end'],
+  [
+    readJson,
+    '{"a": "C:\\d"}',
+    '1:7: expected JSON: JSON value expected but got a string without an end or with',
+  ],
+  [
+    readJson,
+    '["a\tb"]',
+    '1:2: expected JSON: JSON value expected but got a string without an end or with',
+  ],
+  [readJson, '{"a" 1}', "1:6: expected JSON: Colon ':' expected after property name but got '1'"],
+  [readJson, '[tru]', "1:2: expected JSON: JSON value expected but got 't'"],
+  [readJson, '[01]', "1:3: expected JSON: Comma ',' expected after value but got '1'"],
+  [readJson, '[{}}', "1:4: expected JSON: Comma ',' expected after value but got '}'"],
   [readJson, '{"a": 1,\n"b": {}, "a": 2}', `2:10: expected JSON: ${A_SECOND} 2`],
   [
     readJson,

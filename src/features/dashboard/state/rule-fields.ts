@@ -1,7 +1,6 @@
-import { stringify } from 'lossless-json';
 import type { Node } from 'yaml';
 import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
-import { parseInput } from '../../../core/json.ts';
+import { isObject, parseInput, writeJson } from '../../../core/json.ts';
 import { isRowName } from '../../../core/words.ts';
 import type { Texts } from '../parts/form.tsx';
 import { formatBody, parseHeaderLines } from './requests.ts';
@@ -112,16 +111,19 @@ function hides({ on, calls, chance, where = {} }: EditedRule, later: EditedRule)
 }
 
 function writeSorted(value: unknown): string {
-  const sort = (_name: string, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part;
-  return stringify(value, sort) ?? '';
+  return writeJson(sortMembers(value));
+}
+
+function sortMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortMembers);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([name, part]) => [name, sortMembers(part)] as const);
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function formatLines(members: object = {}): string {
   return Object.entries(members)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : stringify(value)}`)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : writeJson(value)}`)
     .join('\n');
 }
 
