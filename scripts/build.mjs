@@ -1,6 +1,7 @@
 // Builds dist/: the program and the library, the page, their types, and two files about the packages
 // that are bundled. Everything is bundled, so that `npx` installs one package.
 
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -30,10 +31,7 @@ const licences = licensePlugin({
   },
 });
 
-/**
- * Fails where vite warns.
- * @type {import('vite').InlineConfig}
- */
+/** Fails where vite warns. @type {import('vite').InlineConfig} */
 const common = {
   configFile: false,
   logLevel: 'warn',
@@ -48,48 +46,47 @@ const common = {
     },
   },
 };
-/** @param {string} id */
-const refuseNode = (id) => {
-  if (isBuiltin(id)) throw new Error(`what runs in browsers imports ${id}`);
-};
+/** Of what browsers run. @param {string} id */
+const refuseNode = (id) => assert(!isBuiltin(id), `browsers have no ${id}`);
 /** @param {import('vite').InlineConfig} config */
 const bundle = (config) => build(mergeConfig(common, config));
 
 const output = { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js' };
 const entries = named('js').filter((entry) => entry !== 'fetch');
+const input = Object.fromEntries(entries.map((entry) => [entry, `src/${entry}.ts`]));
 await bundle({
   ssr: {
     noExternal: true,
     // What test runners bring, and what the client of Redis loads where it is installed.
     external: [...Object.keys(peerDependenciesMeta), '@opentelemetry/api', '@node-rs/xxhash'],
   },
-  build: {
-    ssr: true,
-    target: 'node20.19',
-    rolldownOptions: {
-      input: Object.fromEntries(entries.map((entry) => [entry, `src/${entry}.ts`])),
-      output,
-    },
-  },
+  build: { ssr: true, target: 'node20.19', rolldownOptions: { input, output } },
 });
 /** What runs in browsers. @type {[folder: string, input: string, import('vite').Rolldown.OutputOptions][]} */
 const forBrowsers = [
-  ['.', 'fetch.ts', output],
+  // All that is loaded at once is one chunk, since each chunk has to name what it shares.
+  [
+    '.',
+    'fetch.ts',
+    { ...output, codeSplitting: { groups: [{ name: 'mock', tags: ['$initial'] }] } },
+  ],
   [PAGE, 'index.html', {}],
   [PAGE, 'coverage-report.tsx', { format: 'iife', entryFileNames: 'report.js' }], // with its styles
 ];
 for (const [folder, input, output] of forBrowsers) {
   if (!fs.existsSync(`src/${folder}/${input}`)) continue;
-  const signatures = folder === '.' && 'strict';
   await bundle({
     root: `src/${folder}`,
     base: './',
+    ssr: { noExternal: true, target: 'webworker' },
     build: {
+      ssr: folder === '.', // a library
+      minify: true,
       outDir: `${process.cwd()}/dist/${folder}`,
       emptyOutDir: false, // The build above has emptied it.
       target: 'es2022',
       modulePreload: false,
-      rolldownOptions: { input, output, preserveEntrySignatures: signatures, external: refuseNode },
+      rolldownOptions: { input, output, preserveEntrySignatures: 'strict', external: refuseNode },
     },
   });
 }
