@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { describeDashboard } from '../../helpers/dashboard.ts';
 
 const exchange = (page: Page, number: number) =>
@@ -181,6 +181,41 @@ describeDashboard('a tester', (open) => {
     await exchange(page, 5).waitFor();
   });
 
+  test('lists calls that come while it has no stream, in a filtered list too', async () => {
+    const { page, service } = await open('exchanges?search=status:404');
+    await page.route(/requests\/stream/, () => undefined); // never answered
+    await page.reload();
+    await page.getByText('No exchanges match these filters.').waitFor();
+    await service('GET', '/pets/999');
+    await exchange(page, 1).waitFor();
+  });
+
+  test('keeps its rows for a pointer that comes back before the newer ones are read', async () => {
+    const { page, service, button } = await open();
+    await service('GET', '/pets/1');
+    await exchange(page, 1).hover();
+    await service('GET', '/pets/2');
+    await button('1 new').waitFor();
+    const latest = /requests\?.*limit=50/;
+    const asked = page.waitForRequest(latest);
+    let answer = (): void => undefined;
+    const isBack = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(latest, (route) => isBack.then(() => route.continue()));
+    await page.mouse.move(0, 0);
+    await asked;
+    await exchange(page, 1).hover();
+    const read = page.waitForResponse(latest);
+    answer();
+    await read;
+    await service('GET', '/pets/3');
+    await button('2 new').waitFor();
+    expect(await page.getByRole('link', { name: /^Exchange \d/ }).count()).toBe(1);
+    await page.mouse.move(0, 0);
+    await exchange(page, 3).waitFor();
+  });
+
   test('opens the row that was pressed, however many calls come meanwhile', async () => {
     const { page, service } = await open();
     await service('GET', '/pets/1');
@@ -189,6 +224,10 @@ describeDashboard('a tester', (open) => {
     const sending = (async () => {
       while (isSending) await Promise.all([1, 2, 3, 4, 5].map(() => service('GET', '/inventory')));
     })();
+    onTestFinished(() => {
+      isSending = false;
+      return sending;
+    });
     const rows = page.getByRole('link', { name: /^Exchange \d/ });
     for (let round = 0; round < 5; round += 1) {
       await page.mouse.move(0, 0);
@@ -205,8 +244,6 @@ describeDashboard('a tester', (open) => {
       await page.keyboard.press('Escape');
       await page.evaluate('document.activeElement.blur()');
     }
-    isSending = false;
-    await sending;
   });
 
   test('has all of the latest exchanges after a flood, which does not hold its keys up', async () => {

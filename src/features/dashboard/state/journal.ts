@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { QueryOf } from '../../../client/control-client.ts';
 import { useResource } from './resource.ts';
 import {
@@ -11,6 +11,7 @@ import {
   epoch,
   type ListedExchange,
   seenExchange,
+  status,
 } from './session.ts';
 
 export const PAGE_SIZE = 50;
@@ -73,9 +74,11 @@ export function useJournal(
     const last = shown.current;
     if (!isHeld() || last === undefined) {
       const range = { before, limit: PAGE_SIZE, edits: true };
+      const known = status.value?.latestExchange ?? 0;
       const page = await readJournal(search, range, abort);
       const isWhole = search === '' && before === undefined;
-      seenExchange.value = isWhole ? page.dropped + page.total : undefined;
+      // A filtered page does not say up to which exchange it has looked: at least to what was known before.
+      seenExchange.value = isWhole ? page.dropped + page.total : known;
       return { by, ...page };
     }
     const later = await readJournal(search, { after: newest, limit: 0, edits: true }, abort);
@@ -86,34 +89,23 @@ export function useJournal(
     const range = { after: (last.exchanges.at(-1)?.number ?? 1) - 1, before: newest + 1 };
     return { ...last, exchanges: (await readJournal(search, range, abort)).exchanges, waiting };
   };
-  const isDue = () => read.current !== arrivals.value;
+  const isBehind = useRef<() => boolean>(() => false);
+  const isDue = () => read.current !== arrivals.value || isBehind.current();
   const { value, error } = useResource(by, load, READ_INTERVAL_MS, isDue);
   const isApplied = value === undefined || value.waiting !== undefined || !isHeld();
   // What was found before stays until the next search has an answer.
   if (isApplied || value.by !== shown.current?.by) shown.current = value ?? shown.current;
   const fresh = value?.exchanges.filter(({ number }) => number > newest).length ?? 0;
   const waiting = value?.by !== by ? 0 : isApplied ? (value.waiting ?? 0) : fresh;
-  const show = () => setTurn((last) => last + 1);
-  useEffect(() => {
-    const follow = () => {
-      if (waiting > 0 && !isHeld()) show();
-    };
-    follow();
-    const events = ['pointerout', 'focusout', 'scroll'] as const;
-    // The pointer and the focus are there after the event.
-    const later = () => requestAnimationFrame(follow);
-    for (const event of events) addEventListener(event, later, { passive: true });
-    return () => {
-      for (const event of events) removeEventListener(event, later);
-    };
-  });
+  // Read again rather than shown: whoever is back by then finds the rows where they were.
+  isBehind.current = () => waiting > 0 && !isHeld();
   return {
     shown,
     edits: search === '' ? (shown.current?.edits ?? []) : [],
     problem: connection.value === 'lost' ? undefined : error,
     isSearching: !shown.current?.by.startsWith(`${search} ${before} `),
     waiting,
-    show,
+    show: () => setTurn((last) => last + 1),
   };
 }
 

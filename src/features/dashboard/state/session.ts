@@ -40,7 +40,7 @@ export const now = computed(() => {
   return clock === undefined ? Date.now() : Date.parse(clock.now);
 });
 
-/** The latest exchange as of the last look at the whole journal. */
+/** The latest exchange that the list has taken into account; undefined until it has read. */
 export const seenExchange = signal<number | undefined>(undefined);
 
 /** Counts new exchanges: the journal reloads. */
