@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DEFAULTS } from '../core/limits.ts';
 import type { StoreChoice } from '../core/scenario/sandbox-start.ts';
-import { isShippedFixture, parseFixture } from '../core/store/fixture.ts';
+import { isShippedFixture, parseFixture, readShippedFixture } from '../core/store/fixture.ts';
 import { generateStore } from '../core/store/generate-store.ts';
 import type { Store } from '../core/store/store.ts';
 import { packageRoot, readText, readTextSync, STORE_LIMIT } from './files.ts';
@@ -15,12 +15,16 @@ export function fixturePath(nameOrPath: string): string {
 
 /** Loads a shipped fixture by its name, or another by its path. */
 export async function loadFixture(nameOrPath: string): Promise<Store> {
-  return parseFixture(nameOrPath, await readText(fixturePath(nameOrPath), STORE_LIMIT));
+  return isShippedFixture(nameOrPath)
+    ? readShippedFixture(NODE_PLATFORM, nameOrPath)
+    : parseFixture(nameOrPath, await readText(nameOrPath, STORE_LIMIT));
 }
 
 /** Refuses a pipe. */
 export function loadFixtureSync(nameOrPath: string): Store {
-  return parseFixture(nameOrPath, readTextSync(fixturePath(nameOrPath), STORE_LIMIT));
+  return isShippedFixture(nameOrPath)
+    ? readShippedFixture(NODE_PLATFORM, nameOrPath)
+    : parseFixture(nameOrPath, readTextSync(nameOrPath, STORE_LIMIT));
 }
 
 export async function loadStore(

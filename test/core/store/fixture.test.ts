@@ -8,9 +8,12 @@ import {
   SEEN_ANIMAL_STATUSES,
   STORED_RECORDS,
 } from '../../../src/core/contract/records.ts';
+import { writeJson } from '../../../src/core/json.ts';
 import { FixtureError, parseFixture } from '../../../src/core/store/fixture.ts';
+import type { Store } from '../../../src/core/store/store.ts';
 import { packageRoot } from '../../../src/server/files.ts';
 import { loadFixture, loadFixtureSync } from '../../../src/server/fixtures.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 
 const storeIn = (text: string) => parseFixture('FILE', { ok: true, text });
 
@@ -68,6 +71,15 @@ test.each(['x', '\\n', '\\"'])('%j a million times moves no place', (part) => {
   expect(message).toMatch(
     /^FILE:1:28: \$\.animals\[0\]\.name: .*\nFILE:2:7: \$\.animals\[1\]\.id: /,
   );
+});
+
+test('the shipped fixture is read as any other, though nothing checks it at the start', async () => {
+  const checked = storeIn(NODE_PLATFORM.shippedText('fixtures/default.json'));
+  const shipped = await loadFixture('default');
+  // The order of members too.
+  const write = (store: Store) => COLLECTIONS.map((it) => writeJson([...store[it].ascending()]));
+  expect(write(shipped)).toEqual(write(checked));
+  expect([...shipped.orders.ascending()][0]?.id).toBe(1n);
 });
 
 test('a misspelt name and a folder are refused', () => {
