@@ -29,11 +29,11 @@ export function parseJson(text: string): unknown {
  */
 export function parseInput(text: string): unknown {
   // A text as short as most bodies cannot be nested too deeply.
-  if (text.length > LIMITS.nesting.max && !isWithinNesting(text)) throw new RangeError(TOO_DEEP);
+  if (text.length > LIMITS.nesting && !isWithinNesting(text)) throw new RangeError(TOO_DEEP);
   return MAY_LOSE_DIGITS.test(text) ? parseExactly(text, keepNumber) : JSON.parse(text);
 }
 
-export const TOO_DEEP = `it is nested more than ${LIMITS.nesting.max} levels deep`;
+export const TOO_DEEP = `it is nested more than ${LIMITS.nesting} levels deep`;
 
 /** Looks at the text: parsers recurse, and where the stack ends V8 may end the process. */
 function isWithinNesting(text: string): boolean {
@@ -45,7 +45,7 @@ function isWithinNesting(text: string): boolean {
     else if (isInString) at += character === '\\' ? 1 : 0;
     else if (character === '[' || character === '{') levels += 1;
     else if (character === ']' || character === '}') levels -= 1;
-    if (levels > LIMITS.nesting.max) return false;
+    if (levels > LIMITS.nesting) return false;
   }
   return true;
 }

@@ -32,39 +32,34 @@ export const MAX_RECORDS = 1_000_000;
 const KIB = 1024;
 const MIB = 1024 ** 2;
 
-const limit = (max: number, of: string) => ({ max, of });
-
 /** No cost grows as a product of counts that a caller chooses. docs/errors.md has the reasons. */
 export const LIMITS = {
-  nesting: limit(100, 'Levels of nesting in JSON and YAML'),
-  problems: limit(20, 'Problems that a message lists'),
-  head: limit(16 * KIB, 'Bytes of the head of a request'),
-  serviceBody: limit(8 * MIB, 'Bytes of a body under `body-limit=none`'),
-  controlBody: limit(MIB, 'Bytes of a body of the control API'),
-  deploymentBody: limit(64 * MIB, 'Bytes of a body to or from a deployment'),
-  deploymentSockets: limit(100, 'Connections to a deployment; other requests wait for one'),
-  deploymentHead: limit(64 * KIB, 'Bytes of the head of a reply of a deployment'),
-  recordText: limit(64 * KIB, 'Characters of a name, a status or a date of a record'),
-  keptBody: limit(256 * KIB, 'Bytes of a body that the journal keeps and searches'),
-  lag: limit(20, 'Calls of a `lag`, and changes of the store that it can go back'),
-  patchItems: limit(20, 'Items in the `patch` of a rule'),
-  patchedBody: limit(MIB, 'Bytes of a body that a rule patches; a longer one stays as it is'),
-  named: limit(100, 'Snapshots, scenarios of its own and latches of a sandbox, of each kind'),
-  snapshotRecords: limit(3_000_000, 'Records in all snapshots of a sandbox'),
-  yamlText: limit(16 * KIB, 'Characters of a scenario in YAML in a request'),
-  jsonText: limit(128 * KIB, 'Characters of a scenario in JSON in a request'),
-  rules: limit(1000, 'Rules of a scenario, and of all active ones together'),
-  counters: limit(2500, 'Rules whose calls a sandbox counts; it forgets the longest unused ones'),
-  each: limit(20, 'Changes in the `each` of a collection, in all active scenarios together'),
-  calls: limit(100, 'Numbers and ranges in the `calls` of a rule'),
-  generated: limit(100_000, 'Animals or orders that the scenarios of requests generate together'),
-  sortFields: limit(5, 'Fields in `_sort` and directions in `_order`'),
-  searchTerms: limit(10, 'Words and fields of a `search`'),
-  listeners: limit(
-    100,
-    'Streams and waiting counts of a sandbox (`requests/stream`, `requests/count` with `atLeast`)',
-  ),
-  filterText: limit(200, 'Characters of a text that records or exchanges are compared with'),
+  nesting: 100, // Levels of nesting in JSON and YAML
+  problems: 20, // Problems that a message lists
+  head: 16 * KIB, // Bytes of the head of a request
+  serviceBody: 8 * MIB, // Bytes of a body under `body-limit=none`
+  controlBody: MIB, // Bytes of a body of the control API
+  deploymentBody: 64 * MIB, // Bytes of a body to or from a deployment
+  deploymentSockets: 100, // Connections to a deployment; other requests wait for one
+  deploymentHead: 64 * KIB, // Bytes of the head of a reply of a deployment
+  recordText: 64 * KIB, // Characters of a name, a status or a date of a record
+  keptBody: 256 * KIB, // Bytes of a body that the journal keeps and searches
+  lag: 20, // Calls of a `lag`, and changes of the store that it can go back
+  patchItems: 20, // Items in the `patch` of a rule
+  patchedBody: MIB, // Bytes of a body that a rule patches; a longer one stays as it is
+  named: 100, // Snapshots, scenarios of its own and latches of a sandbox, of each kind
+  snapshotRecords: 3_000_000, // Records in all snapshots of a sandbox
+  yamlText: 16 * KIB, // Characters of a scenario in YAML in a request
+  jsonText: 128 * KIB, // Characters of a scenario in JSON in a request
+  rules: 1000, // Rules of a scenario, and of all active ones together
+  counters: 2500, // Rules whose calls a sandbox counts; it forgets the longest unused ones
+  each: 20, // Changes in the `each` of a collection, in all active scenarios together
+  calls: 100, // Numbers and ranges in the `calls` of a rule
+  generated: 100_000, // Animals or orders that the scenarios of requests generate together
+  sortFields: 5, // Fields in `_sort` and directions in `_order`
+  searchTerms: 10, // Words and fields of a `search`
+  listeners: 100, // Streams and waiting counts of a sandbox (`requests/stream`, `requests/count` with `atLeast`)
+  filterText: 200, // Characters of a text that records or exchanges are compared with
 };
 
 /** A name that a caller gives. URLs take `.` and `..` for folders. */

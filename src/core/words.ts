@@ -44,7 +44,7 @@ function formatValue(value: unknown): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-export const MAX_LISTED = LIMITS.problems.max;
+export const MAX_LISTED = LIMITS.problems;
 
 export function firstProblems<P>(
   problems: readonly P[],

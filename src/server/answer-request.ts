@@ -65,7 +65,7 @@ function findUpstream({ upstream }: Sandboxes, target: Target) {
 export function bodyLimit({ head, operation, forwarded, location }: Arrival): number | undefined {
   const { sandbox, refusal, keyRefusal } = location;
   if (refusal !== undefined || keyRefusal !== undefined) return undefined;
-  if (forwarded !== undefined) return LIMITS.deploymentBody.max;
+  if (forwarded !== undefined) return LIMITS.deploymentBody;
   if (operation === undefined) return undefined;
   if (operationShape(operation).body === undefined) {
     // A chunked body may turn out to be empty.

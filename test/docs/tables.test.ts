@@ -49,6 +49,14 @@ const list = (title: string, cells: readonly (string | number)[]): Columns => [
   cells.map((cell) => [String(cell)]),
 ];
 
+/** What each limit bounds stands beside it. */
+const LIMIT_TEXTS = new Map(
+  Array.from(readPage('src/core/limits.ts').matchAll(/^ {2}(\w+): .*, \/\/ (.*)$/gm), (row) => [
+    row[1],
+    row[2] ?? '',
+  ]),
+);
+
 const EXEC_VARIABLES = Object.keys(
   childEnvironment(
     { url: 'http://127.0.0.1/v1', controlToken: 't', certificate: undefined },
@@ -117,7 +125,10 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
     ],
     Limits: [
       ['what', 'limit'],
-      Object.values(LIMITS).map(({ max, of }) => [of, max.toLocaleString('en')]),
+      Object.entries(LIMITS).map(([name, max]) => [
+        LIMIT_TEXTS.get(name) ?? '',
+        max.toLocaleString('en'),
+      ]),
     ],
     'Exit codes': list('code', [
       ...[0, 1, 2, 3],

@@ -37,7 +37,7 @@ export const TEXT = bounded(ANY_TEXT);
 
 /** Lists, the journal and remembered states hold whole records, so their cost is bounded with this. */
 function bounded(shape: Shape<string, string>): Shape<string, string> {
-  const { max } = LIMITS.recordText;
+  const max = LIMITS.recordText;
   return {
     ...shape,
     read(value, at, report) {

@@ -33,7 +33,7 @@ export async function readBody(
     return refuseBody('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
   if (expected === undefined) return {};
-  const { max } = LIMITS.controlBody;
+  const max = LIMITS.controlBody;
   const body = await request.readBody(max);
   if (body.kind === 'too-large') {
     return refuseBody('body_too_large', 413, `the body is larger than ${max} bytes`);

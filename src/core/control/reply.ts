@@ -96,7 +96,7 @@ export function refuseInput<P extends ControlProblem>(
   problems: readonly P[],
   format: (problem: P) => string = problemText,
 ): ControlReply {
-  const first = problems.slice(0, LIMITS.problems.max);
+  const first = problems.slice(0, LIMITS.problems);
   const places = first.map(({ path, expected, found, line, column }) => {
     return { path, expected, found, line, column };
   });
@@ -113,7 +113,7 @@ export function refuseOneMore(
   named: ReadonlyMap<string, unknown>,
   name: string,
 ): ControlReply | undefined {
-  if (named.has(name) || named.size < LIMITS.named.max) return undefined;
-  const message = `limit of ${kind} of a sandbox (${LIMITS.named.max}) reached; delete one first`;
+  if (named.has(name) || named.size < LIMITS.named) return undefined;
+  const message = `limit of ${kind} of a sandbox (${LIMITS.named}) reached; delete one first`;
   return refuse(`too_many_${kind}`, 409, message);
 }

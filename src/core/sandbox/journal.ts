@@ -251,12 +251,12 @@ function countStates({ store, counters }: State, after: State): number {
 function countSettings(before: State, after: State): number {
   const isSame =
     before.scenarios === after.scenarios && before.settings.active === after.settings.active;
-  return isSame ? 0 : LIMITS.jsonText.max;
+  return isSame ? 0 : LIMITS.jsonText;
 }
 
 /** Of bodies, only those that a journal keeps. */
 export function withoutBodies(exchange: Exchange): Exchange {
-  const { max } = LIMITS.keptBody;
+  const max = LIMITS.keptBody;
   const { request, reply } = exchange;
   if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;
   const shorten = <M extends Exchange['request']>(message: M): M =>

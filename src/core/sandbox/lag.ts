@@ -29,6 +29,6 @@ export function pastStore({ calls, changes }: Past, lag: Lag, store: Store, now:
 /** What is known after another call. */
 export function rememberStore({ calls, changes }: Past, before: Store, after: Store, at: number) {
   const call = calls + 1;
-  const added = [...changes, { before, call, at }].slice(-LIMITS.lag.max);
+  const added = [...changes, { before, call, at }].slice(-LIMITS.lag);
   return { calls: call, changes: before === after ? changes : added };
 }

@@ -45,7 +45,7 @@ function checkWhole(reply: Reply, operation: OperationId): readonly Deviation[] 
     mediaType === undefined ? reply.headers : [...reply.headers, 'Content-Type', mediaType];
   const json = text === undefined ? undefined : tryParseJson(text);
   const whole: CheckedReply = { status, headers, body: text, json };
-  const isChecked = size <= LIMITS.patchedBody.max;
+  const isChecked = size <= LIMITS.patchedBody;
   return [
     ...checkStatus(status, operation),
     ...(isChecked ? checkBody(whole, operation).filter(isViolation) : []),

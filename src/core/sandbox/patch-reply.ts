@@ -26,7 +26,7 @@ class Changes {
   add(place: string | ValuePath, before: unknown, after: unknown): void {
     if (before === after || writeJson(before) === writeJson(after)) return;
     this.count += 1;
-    if (this.#first.length > LIMITS.problems.max) return;
+    if (this.#first.length > LIMITS.problems) return;
     const at = typeof place === 'string' ? place : pathText(place);
     this.#first.push(`${at}: ${describe(before)} → ${describe(after)}`);
   }
@@ -49,7 +49,7 @@ export function patchReply(own: Reply, patch: Patch, basis: Basis): Reply {
     replaced.add(known);
     added.push(...values.flatMap((value) => [name, value]));
   }
-  const isTooLarge = own.size > LIMITS.patchedBody.max;
+  const isTooLarge = own.size > LIMITS.patchedBody;
   const body = isTooLarge ? undefined : patchBody(bodyText(own), patch, changes);
   const patched = isTooLarge ? [...changes.texts, TOO_LARGE] : changes.texts;
   if (changes.count === 0) return isTooLarge ? { ...own, patched } : own;
@@ -70,7 +70,7 @@ export function patchReply(own: Reply, patch: Patch, basis: Basis): Reply {
   };
 }
 
-const TOO_LARGE = `body: as it was, since it is larger than ${LIMITS.patchedBody.max} bytes`;
+const TOO_LARGE = `body: as it was, since it is larger than ${LIMITS.patchedBody} bytes`;
 
 function joinValues(headers: RawHeaders, name: string): string | undefined {
   const values = findHeaders(headers, name);

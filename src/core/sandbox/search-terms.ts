@@ -15,7 +15,7 @@ interface Mistake {
 /** What a value after `name:` tests, in a search. */
 export type SearchTerm = (value: string) => Test | Mistake;
 
-const { max: MAX_FILTER_TEXT } = LIMITS.filterText;
+const MAX_FILTER_TEXT = LIMITS.filterText;
 
 export const FILTER_TEXT = text(
   `a string of at most ${MAX_FILTER_TEXT} characters`,
@@ -132,9 +132,9 @@ function readTexts(exchange: Readonly<Exchange>): SearchedTexts {
   if (searchedTexts?.of === exchange) return searchedTexts;
   const { method, target, status = '', reasons, request, reply } = exchange;
   const bodies = [request, ...(reply ? [reply] : [])]
-    .filter(({ size }) => size <= LIMITS.keptBody.max)
+    .filter(({ size }) => size <= LIMITS.keptBody)
     // What is decoded can be longer.
-    .map((message) => bodyText(message)?.slice(0, LIMITS.keptBody.max).toLowerCase() ?? '');
+    .map((message) => bodyText(message)?.slice(0, LIMITS.keptBody).toLowerCase() ?? '');
   const headers = [...maskHeaders(request.headers), ...maskHeaders(reply?.headers ?? [])];
   const lower = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
   searchedTexts = {
@@ -172,7 +172,7 @@ export function parseTerms(
   terms: ReadonlyMap<string, SearchTerm>,
 ): readonly Test[] | (Mistake & { readonly found: string }) {
   const tests: Test[] = [];
-  const { max } = LIMITS.searchTerms;
+  const max = LIMITS.searchTerms;
   for (const [term, not, name, phrase, plain, other] of search.matchAll(TERM)) {
     if (tests.length === max && term !== '') {
       return { expected: `at most ${max} words and fields`, found: 'more', hint: '' };

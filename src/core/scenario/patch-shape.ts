@@ -33,7 +33,7 @@ export const PATCH = object(
     body: optional(ANY, 'A merge patch (RFC 7396) for the whole body: null removes a member.'),
     each: optional(ANY, 'A merge patch for each record: of a list, or the only one.'),
     items: optional(
-      list(ITEM, { min: 1, max: LIMITS.patchItems.max }),
+      list(ITEM, { min: 1, max: LIMITS.patchItems }),
       'Merge patches for some records, after `each`.',
     ),
   },

@@ -37,9 +37,9 @@ const ON = either(
 
 const RANGE = '[1-9]\\d{0,8}(?:-(?:[1-9]\\d{0,8})?)?';
 
-const RANGES = new RegExp(`^${RANGE}(?: *, *${RANGE}){0,${LIMITS.calls.max - 1}}$`);
+const RANGES = new RegExp(`^${RANGE}(?: *, *${RANGE}){0,${LIMITS.calls - 1}}$`);
 
-const EXPECTED_CALLS = `at most ${LIMITS.calls.max} calls such as 1, "1-2", "3-" or "2,4"`;
+const EXPECTED_CALLS = `at most ${LIMITS.calls} calls such as 1, "1-2", "3-" or "2,4"`;
 
 const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
 
@@ -51,7 +51,7 @@ const CALLS = either(
     if (backward === undefined) return calls;
     return report({ at, expected: 'the lower number first', found: describe(ranges) });
   }),
-  convert(oneOrMore(CALL_NUMBER, LIMITS.calls.max), (calls) =>
+  convert(oneOrMore(CALL_NUMBER, LIMITS.calls), (calls) =>
     calls.map((call) => ({ from: call, to: call })),
   ),
   EXPECTED_CALLS,
@@ -104,7 +104,7 @@ const FAULT = either(
   `${joinWords(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
 );
 
-const { max: MAX_LAG } = LIMITS.lag;
+const MAX_LAG = LIMITS.lag;
 
 const LAG = either(
   convert(LAG_TIME, (milliseconds) => ({ milliseconds })),

@@ -124,7 +124,7 @@ export class CallCounter {
     this.#after.delete(counter);
     this.#after.set(counter, count);
     const [unused = counter] = this.#after.keys();
-    if (this.#after.size > LIMITS.counters.max) this.#after.delete(unused);
+    if (this.#after.size > LIMITS.counters) this.#after.delete(unused);
     return count;
   }
 }

@@ -80,7 +80,7 @@ function collectionChangesShape<M extends ObjectMembers, Id extends keyof M & st
         ),
         remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
         each: optional(
-          oneOrMore(eachOf(members, id), LIMITS.each.max),
+          oneOrMore(eachOf(members, id), LIMITS.each),
           'Changes to every remaining record, or to those that `where` matches. Applied before `set`; null removes an optional field.',
         ),
       }),
@@ -161,7 +161,7 @@ export const SCENARIO = convert(
         'Declares replies that the document does not allow: `validate` does not warn, and no gate counts them.',
       ),
       rules: optional(
-        list(RULE_SHAPE, { max: LIMITS.rules.max }),
+        list(RULE_SHAPE, { max: LIMITS.rules }),
         'Tried from top to bottom. The first rule that matches a call decides the reply.',
       ),
     },

@@ -67,7 +67,7 @@ export function readYaml(file: string, content: string): ParsedText {
     if (foreign !== undefined) return refused(foreign.offset, foreign.reason);
     const locate = createLocator(file, text, (wanted) => findPlaces(document, wanted));
     const value: unknown = document.toJS();
-    return isWithin(LIMITS.nesting.max, value) ? { ok: true, value, locate } : refused(0, TOO_DEEP);
+    return isWithin(LIMITS.nesting, value) ? { ok: true, value, locate } : refused(0, TOO_DEEP);
   } catch (error) {
     // Nested too deeply; an alias without an anchor; too many of them.
     if (error instanceof ReferenceError || error instanceof RangeError) {
@@ -118,7 +118,7 @@ function* readTokens(text: string): Generator<CST.Token> {
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme);
     // The document is at the bottom, and a scalar may be at the top.
-    if (parser.stack.length > LIMITS.nesting.max + 2) throw new RangeError(TOO_DEEP);
+    if (parser.stack.length > LIMITS.nesting + 2) throw new RangeError(TOO_DEEP);
   }
   yield* parser.end();
 }

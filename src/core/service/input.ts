@@ -181,7 +181,7 @@ export class InputReader {
     if (!read.ok) for (const problem of read.problems) this.problem(problemText(problem));
     const unknown = isObject(value) ? unknownMembers(shape.members, value) : [];
     const unhandled = unknown.filter((name) => !handled.includes(name));
-    for (const name of unhandled.slice(0, LIMITS.problems.max + 1)) {
+    for (const name of unhandled.slice(0, LIMITS.problems + 1)) {
       const problem = `unknown body field ${describe(name)} (use ${Object.keys(shape.members).join(', ')})`;
       this.refuseUnless('unknown-body-fields', 'ignore', problem);
     }

@@ -66,7 +66,7 @@ export function readWith<T>(
   const collect = reportInto(problems, root);
   const report: ReportMisfit = (misfit) => {
     collect(misfit);
-    if (problems.length > LIMITS.problems.max) throw ENOUGH_PROBLEMS;
+    if (problems.length > LIMITS.problems) throw ENOUGH_PROBLEMS;
   };
   try {
     const value = read(report);

@@ -132,7 +132,7 @@ export class DeploymentClient {
 
 /** Some deployments encode bodies although only `identity` is accepted. */
 function decodeBody(bytes: Uint8Array, headers: readonly string[]): Buffer {
-  const body = decodeContent(bytes, headers, LIMITS.deploymentBody.max);
+  const body = decodeContent(bytes, headers, LIMITS.deploymentBody);
   if (body === undefined && !isUtf8(bytes)) {
     const coding = findHeader(headers, 'content-encoding');
     throw new Error(`its body cannot be decoded: expected no Content-Encoding, found ${coding}`);

@@ -64,7 +64,7 @@ export async function forward(deployment: Deployment, forwarded: ResponderCall):
   );
   // Node writes a text with its head at once.
   const text = isAscii(content) ? toText(content) : content;
-  const plain = decodeContent(content, headers, LIMITS.deploymentBody.max);
+  const plain = decodeContent(content, headers, LIMITS.deploymentBody);
   const decoded = isCoded(headers) && plain !== undefined ? toText(plain) : undefined;
   const answered = { body: text.length === 0 ? undefined : text, mediaType: undefined };
   const reply = createReply(UPSTREAM, status, answered, passed, `answered by ${url}`);

@@ -69,7 +69,7 @@ export function createTransport(
   const host = hostName(next);
   const settings = {
     keepAlive: true,
-    maxSockets: LIMITS.deploymentSockets.max,
+    maxSockets: LIMITS.deploymentSockets,
     timeout,
     ca: ca === undefined ? undefined : [...rootCertificates, ca],
     rejectUnauthorized: true,
@@ -87,7 +87,7 @@ export function createTransport(
       let reply: IncomingMessage | undefined;
       const outgoing = request({
         ...{ protocol, host, port, agent, timeout, method, signal },
-        maxHeaderSize: LIMITS.deploymentHead.max,
+        maxHeaderSize: LIMITS.deploymentHead,
         path: base + target,
         headers: [...ownHeaders, ...headers],
       });
@@ -129,7 +129,7 @@ function receive(message: IncomingMessage): Promise<TransportReply> {
     message.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
       size += chunk.length;
-      if (size <= LIMITS.deploymentBody.max) return;
+      if (size <= LIMITS.deploymentBody) return;
       reject(new Error('its body is longer than 64 MiB'));
       message.destroy();
     });

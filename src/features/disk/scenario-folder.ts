@@ -70,9 +70,7 @@ function findObstacle(name: string, saved: State['scenarios']): string | undefin
     return `expected a name of ${SCENARIO_NAME_FORM}, found ${describe(name)}`;
   if (isShipped(name) || name === WRITTEN_SCENARIO) return `the name ${name} is taken: rename it`;
   if (saved.has(name)) return `another file also has the scenario ${name}: rename or delete one`;
-  return saved.size < LIMITS.named.max
-    ? undefined
-    : `a sandbox has at most ${LIMITS.named.max} scenarios`;
+  return saved.size < LIMITS.named ? undefined : `a sandbox has at most ${LIMITS.named} scenarios`;
 }
 
 /** Writes each change of own scenarios into a folder. A reader never finds half a scenario. */

@@ -134,7 +134,7 @@ function createHttpServer(
     requestTimeout: Math.max(timeouts.headers, timeouts.idle),
     connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
     keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
-    maxHeaderSize: LIMITS.head.max,
+    maxHeaderSize: LIMITS.head,
     requireHostHeader: false,
     joinDuplicateHeaders: true, // so that a Host or a key that is sent twice shows
   };
@@ -249,11 +249,7 @@ interface ConnectionError {
 
 function rejectBytes(error: ConnectionError): Rejection {
   if (error.code === 'HPE_HEADER_OVERFLOW')
-    return [
-      'request_header_fields_too_large',
-      431,
-      `the head is larger than ${LIMITS.head.max} bytes`,
-    ];
+    return ['request_header_fields_too_large', 431, `the head is larger than ${LIMITS.head} bytes`];
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return ['request_timeout', 408, 'the request did not arrive in time'];
   const why = `the request is not HTTP/1.1: ${error.message?.replace(/^Parse Error: /, '')}`;

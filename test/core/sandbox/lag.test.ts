@@ -86,7 +86,7 @@ describe('lag', () => {
 
   test('goes back only as far as is remembered', async () => {
     const { set, read } = await lagging('PT5M');
-    const { max } = LIMITS.lag;
+    const max = LIMITS.lag;
     for (let quantity = 1; quantity <= max + 3; quantity += 1) await set(quantity);
     expect(await read()).toEqual([3, 'forced']);
   });

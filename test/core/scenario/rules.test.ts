@@ -58,7 +58,7 @@ describe('rules', () => {
   });
 
   test('are counted in one copy, which forgets the longest unused of 2,500', () => {
-    const { max } = LIMITS.counters;
+    const max = LIMITS.counters;
     let counter = new CallCounter(NO_COUNTS);
     for (let name = 0; name < max; name += 1) counter.add(`${name}`);
     const before = counter.counts;

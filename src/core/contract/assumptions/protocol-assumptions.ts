@@ -6,7 +6,7 @@ import { type AssumptionShape, addedError, option, WITH_BODY } from './assumptio
 export const BODY_LIMITS = {
   '1mb': 2 ** 20,
   '10kb': 10 * 2 ** 10,
-  none: LIMITS.serviceBody.max,
+  none: LIMITS.serviceBody,
 } as const;
 
 const rejectsAbove = (bytes: number) =>

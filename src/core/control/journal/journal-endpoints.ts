@@ -244,7 +244,7 @@ async function select(
 }
 
 function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
-  const { max } = LIMITS.listeners;
+  const max = LIMITS.listeners;
   const message = `at most ${max} streams and waiting counts may be open in a sandbox`;
   return listeners < max ? undefined : refuse('invalid_input', 400, message);
 }

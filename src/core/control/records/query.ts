@@ -131,7 +131,7 @@ function contains(text: string, names: readonly string[]) {
 function words<Word extends string>(word: Shape<Word>, empty?: Word): Shape<readonly Word[]> {
   return convert(ANY_TEXT, (text, at, report) => {
     const parts = text.split(',').flatMap((part) => part || (empty ?? []));
-    return list(word, { max: LIMITS.sortFields.max }).read(parts, [...at], report);
+    return list(word, { max: LIMITS.sortFields }).read(parts, [...at], report);
   });
 }
 

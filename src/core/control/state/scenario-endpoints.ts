@@ -98,7 +98,7 @@ export const SCENARIO_ENDPOINTS = [
         return json({ problems: [] });
       } catch (error) {
         if (!(error instanceof ContentError)) throw error;
-        return json({ problems: error.problems.slice(0, LIMITS.problems.max).map(showProblem) });
+        return json({ problems: error.problems.slice(0, LIMITS.problems).map(showProblem) });
       }
     },
   }),

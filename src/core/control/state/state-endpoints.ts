@@ -153,7 +153,7 @@ export const SNAPSHOT_ENDPOINTS = [
   }),
   endpoint('createSnapshot', 'POST /snapshots', {
     summary: 'Take a snapshot',
-    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${LIMITS.named.max} snapshots, with ${LIMITS.snapshotRecords.max} records in all of them.`,
+    description: `Saves the store under a name, and replaces a snapshot of that name. A sandbox has at most ${LIMITS.named} snapshots, with ${LIMITS.snapshotRecords} records in all of them.`,
     body: { shape: object({ name: required(NAME, 'The name of the snapshot.') }) },
     example: { body: { name: 'before' } },
     replies: { 200: SNAPSHOT, 201: SNAPSHOT, 409: 'The sandbox has too many snapshots.' },
@@ -198,7 +198,7 @@ export const SNAPSHOT_ENDPOINTS = [
 
 /** Each snapshot may keep records that no other one has. */
 function refuseRecords(snapshots: ReadonlyMap<string, Store>): ControlReply | undefined {
-  const { max } = LIMITS.snapshotRecords;
+  const max = LIMITS.snapshotRecords;
   let count = 0;
   for (const { animals, inventory, orders } of snapshots.values())
     count += animals.size + inventory.size + orders.size;
