@@ -9,7 +9,7 @@ import { curlCommand } from '../raw-http.ts';
 import { FAULTS, type Fault } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';
 import { basisReasons, findOffContract, type Reply } from '../service/reply.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, maskTarget } from './exchange.ts';
 import {
   type CoverageReport,
   FINDING_CODE_NAMES,
@@ -164,8 +164,9 @@ export function describeFinding(
   { number, operation, method, target, at }: Exchange,
   sandbox: string,
 ): Finding {
-  const call = { exchange: number, operation, method, target, at: new Date(at).toISOString() };
-  return { code, sandbox, ...call, message, advice: FINDING_CODES[code] };
+  const call = { exchange: number, operation, method, target: maskTarget(target) };
+  const told = { ...call, at: new Date(at).toISOString() };
+  return { code, sandbox, ...told, message, advice: FINDING_CODES[code] };
 }
 
 /** What clients did that they should not do against the real service. */

@@ -12,6 +12,7 @@ import {
   isWaiting,
   listFindings,
   maskedKey,
+  maskTarget,
 } from './exchange.ts';
 import {
   BASIS_KIND,
@@ -92,9 +93,8 @@ export const EXCHANGE_FIELDS = {
   method: field(required(ANY_TEXT, 'The method of the request.'), ({ method }) => method, {
     method: textFilter('Exchanges with this HTTP method.', ({ method }) => method),
   }),
-  target: field(
-    required(ANY_TEXT, 'The path and the query of the request.'),
-    ({ target }) => target,
+  target: field(required(ANY_TEXT, 'The path and the query of the request.'), ({ target }) =>
+    maskTarget(target),
   ),
   operation: field(
     optional(OPERATION, 'The operation, if the request reached one.'),

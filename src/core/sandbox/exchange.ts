@@ -155,16 +155,28 @@ export function maskedKey({ authorization }: Exchange): string | undefined {
   return key === undefined || key === '' ? undefined : maskSecret(key);
 }
 
-/** Headers that probably hold a secret, after a scheme if they have one. */
+/** Neither `WWW-Authenticate` nor an author or the token of a page. */
 const CREDENTIALS =
-  /auth(?!enticate)|cookie|api-?key|subscription-key|token|secret|password|session/i;
+  /auth(?!enticate|or(?!i[sz]))|cookie|api[-_]?key|subscription-key|(?<!page[-_]?)token|secret|password|session/i;
+
+/** Whether a header or a parameter probably holds a secret, after a scheme if it has one. */
+export function isCredential(name: string): boolean {
+  return CREDENTIALS.test(name);
+}
+
+/** A target with its secrets masked, for those who may not see them. */
+export function maskTarget(target: string): string {
+  return target.replace(/([?&])([^=&#]*)=([^&#]*)/g, (pair, start, name, secret) =>
+    isCredential(name) ? `${start}${name}=${encodeURIComponent(maskSecret(secret))}` : pair,
+  );
+}
 
 /** Headers as people read them. */
 export function maskHeaders(headers: RawHeaders): readonly string[] {
   return headers.map((raw, index, all) => {
     const text = readHeaderText(raw);
     const name = index % 2 === 0 ? '' : (all[index - 1] ?? '');
-    if (!CREDENTIALS.test(name)) return text;
+    if (!isCredential(name)) return text;
     return text.replace(
       /^([\w-]+ +)?(.*)$/s,
       (_, scheme = '', secret) => scheme + maskSecret(secret),

@@ -2,7 +2,13 @@ import { byteLength } from '../../bytes.ts';
 import { reasonPhrase } from '../../contract/error-codes.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
 import { findHeader, type Message, pairHeaders } from '../../raw-http.ts';
-import { bodyText, type Exchange, isDropped, maskHeaders } from '../../sandbox/exchange.ts';
+import {
+  bodyText,
+  type Exchange,
+  isDropped,
+  maskHeaders,
+  maskTarget,
+} from '../../sandbox/exchange.ts';
 import { NO_REPLY } from './exchange-text.ts';
 
 const UNKNOWN = -1;
@@ -20,10 +26,11 @@ export function writeHarHead(version: string, pages?: ReadonlyMap<string, number
 }
 
 export function writeHarEntry(exchange: Exchange, origin: string, pageref?: string): string {
-  const { at, delay, duration, reasons } = exchange;
+  const { at, delay, duration, hold, reasons } = exchange;
+  const waited = delay + (hold?.lasted ?? 0);
   return JSON.stringify({
     pageref,
-    startedDateTime: new Date(at - Math.max(0, duration - delay)).toISOString(),
+    startedDateTime: new Date(at - Math.max(0, duration - waited)).toISOString(),
     time: duration,
     request: createHarRequest(exchange, origin),
     response: createHarResponse(exchange),
@@ -33,7 +40,8 @@ export function writeHarEntry(exchange: Exchange, origin: string, pageref?: stri
   });
 }
 
-function createHarRequest({ method, target, request }: Exchange, origin: string): object {
+function createHarRequest({ method, request, ...exchange }: Exchange, origin: string): object {
+  const target = maskTarget(exchange.target);
   const headers = maskHeaders(request.headers);
   const host = findHeader(headers, 'host');
   const base = host === undefined ? origin : origin.replace(/\/\/.*/, `//${host}`);
