@@ -3,53 +3,49 @@ import { DEFAULTS } from '../core/limits.ts';
 import type { Exchange } from '../core/sandbox/exchange.ts';
 import { countExchange, withoutBodies } from '../core/sandbox/journal.ts';
 import { MAX_REMEMBERED_BYTES } from '../core/sandbox/memory-budget.ts';
-import { Ring } from '../core/sandbox/ring.ts';
 import type { RanExchange } from '../server/feature.ts';
 import { packageVersion } from '../server/files.ts';
 
-interface Recorded extends RanExchange {
-  readonly bytes: number;
-  readonly order: number;
-}
-
-/** The newest exchanges of each sandbox. Tests delete their sandboxes, and the journals with them. */
+/** The exchanges of a run, until memory is full. Tests delete their sandboxes, and the journals with them. */
 export class ExchangeRecorder {
   readonly #max: number;
-  readonly #bySandbox = new Map<string, Ring<Recorded>>();
-  #count = 0;
+  readonly #kept = new Set<RanExchange>();
   #bytes = 0;
+  /** Whether it has dropped the oldest. */
+  isCut = false;
 
   constructor(max: number = MAX_REMEMBERED_BYTES) {
     this.#max = max;
   }
 
-  record(name: string, exchange: Exchange): void {
-    const ring = this.#bySandbox.get(name) ?? new Ring<Recorded>(DEFAULTS.journal);
-    // The sandbox used last comes last.
-    this.#bySandbox.delete(name);
-    this.#bySandbox.set(name, ring);
-    if (ring.size === DEFAULTS.journal) this.#forget(ring);
+  record(sandbox: string, exchange: Exchange): void {
     const kept = withoutBodies(exchange);
-    const bytes = countExchange(kept);
-    this.#count += 1;
-    ring.push({ sandbox: name, exchange: kept, bytes, order: this.#count });
-    this.#bytes += bytes;
-    while (this.#bytes > this.#max) {
-      const [[unused, oldest] = [name, ring]] = this.#bySandbox;
-      this.#forget(oldest);
-      if (oldest.size === 0) this.#bySandbox.delete(unused);
+    this.#kept.add({ sandbox, exchange: kept });
+    this.#bytes += countExchange(kept);
+    for (const oldest of this.#kept) {
+      if (this.#bytes <= this.#max) break;
+      this.#bytes -= countExchange(oldest.exchange);
+      this.#kept.delete(oldest);
+      this.isCut = true;
     }
-  }
-
-  #forget(ring: Ring<Recorded>): void {
-    this.#bytes -= ring.shift()?.bytes ?? 0;
   }
 
   /** In the order of the calls. */
   list(): readonly RanExchange[] {
-    return [...this.#bySandbox.values()]
-      .flatMap((ring) => [...ring])
-      .sort((a, b) => a.order - b.order);
+    return [...this.#kept];
+  }
+
+  /** As many of each sandbox as its journal keeps. */
+  newest(): readonly RanExchange[] {
+    const counts = new Map<string, number>();
+    return this.list()
+      .toReversed()
+      .filter(({ sandbox }) => {
+        const count = (counts.get(sandbox) ?? 0) + 1;
+        counts.set(sandbox, count);
+        return count <= DEFAULTS.journal;
+      })
+      .reverse();
   }
 }
 

@@ -1,18 +1,13 @@
 import { extname } from 'node:path';
-import {
-  ASSUMPTION_IDS,
-  type AssumptionId,
-  assumptionShape,
-} from '../core/contract/assumption-table.ts';
-import type { Sign } from '../core/contract/assumptions/assumption-shape.ts';
-import type { Observer } from '../core/control/journal/exchange-text.ts';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
 import { asError } from '../server/node-errors.ts';
-import { bold, escapeControls, formatNotice, type Terminal } from '../terminal/terminal.ts';
+import { EXIT_GATE_FAILED } from '../terminal/command.ts';
+import { bold, escapeControls, formatNotice, indent, type Terminal } from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';
+import type { CallTracker } from './call-tracker.ts';
 import {
   assumedReplies,
   describeCoverage,
@@ -24,9 +19,10 @@ import {
 import type { Flags } from './flags.ts';
 import { type FileNote, renderMarkdownTable, reportToGitHub } from './github.ts';
 import { describeExamples, type FindingGroup, groupFindings, REPORT_FORMATS } from './reports.ts';
+import type { CallDifference } from './transcript.ts';
 
 export const NO_CALLS =
-  'the command made no call: does it take its base URL from PETSTORE_MOCK_URL? --allow-no-calls lets it pass';
+  'no client has called the mock: does it take its base URL from PETSTORE_MOCK_URL, or the ready line? --allow-no-calls lets it pass';
 
 const MAX_EXAMPLES = 3;
 
@@ -59,7 +55,7 @@ function describeFindings(group: FindingGroup): string {
  */
 export function describeRun(
   { coverage, findings }: RunEvidence,
-  tracker?: AssumptionTracker,
+  tracker?: CallTracker,
 ): readonly Fact[] {
   const questions = tracker?.assumptions.length ?? 0;
   const groups = groupFindings(findings);
@@ -101,59 +97,55 @@ function isCoverageShort({ totals }: RunEvidence['coverage'], required: number):
   return (100 * shown) / total < required;
 }
 
-export function printFacts({ notices, style }: Terminal, facts: readonly Fact[]): void {
-  if (facts.length === 0) return;
-  notices.write(`${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`);
-}
-
-interface Conclusion {
-  /** What was run, or judged. */
+interface Judged {
+  /** What was run, or is judged. */
   readonly title: string;
-  readonly facts: readonly Fact[];
-  readonly problems: readonly string[];
-  /** Gates that were not met. */
-  readonly reasons: readonly string[];
-  readonly notes?: readonly FileNote[];
+  readonly evidence: RunEvidence;
+  /** Nobody has tracked the calls to a server that somebody else started. */
+  readonly tracker?: CallTracker;
+  readonly wasCalled: boolean;
+  /** Whether gates count. */
+  readonly isGated: boolean;
+  readonly problems?: readonly string[];
+  /** Files to write besides those of `--coverage`. */
+  readonly files?: readonly (readonly [file: string, text: string])[];
+  /** How the run differs from a file. */
+  readonly difference?: (CallDifference & { readonly file: string }) | undefined;
+  /** Ends the writing of files early. */
+  readonly interrupted?: Promise<undefined>;
 }
 
-/** Prints why a run fails, and tells GitHub, where it runs. */
-export async function concludeRun(terminal: Terminal, conclusion: Conclusion): Promise<void> {
-  const { title, facts, notes } = conclusion;
-  const failures = [...conclusion.problems, ...conclusion.reasons];
+/**
+ * Prints what a run has shown and why it fails, writes its reports, and tells GitHub. Returns what the
+ * exit code is unless the command has failed.
+ */
+export async function concludeRun(
+  terminal: Terminal,
+  flags: Flags,
+  { title, evidence, tracker, wasCalled, isGated, problems = [], ...run }: Judged,
+): Promise<number> {
+  const { notices, style } = terminal;
+  const facts = describeRun(evidence, tracker);
+  notices.write(`${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`);
+  const writing = writeReports(flags, evidence, run.files);
+  const unwritten = await Promise.race([writing, ...(run.interrupted ? [run.interrupted] : [])]);
+  const incidents = [...(unwritten ?? []), ...problems];
+  if (!wasCalled && !flags.allowNoCalls) incidents.push(NO_CALLS);
+  const reasons = isGated ? gateFailures(flags, evidence) : [];
+  const notes: FileNote[] = [];
+  if (isGated && run.difference !== undefined) {
+    const { file, line, lines, summary } = run.difference;
+    const shown = indent(lines);
+    notices.write(shown);
+    notes.push({ file, line, message: `${summary}\n${shown}` });
+    reasons.push(`--against: the calls differ from ${file}: ${summary}`);
+  }
+  const failures = [...incidents, ...reasons];
   const rows = [...facts, ...failures.map((text) => ['failed', text])];
-  const summary = renderMarkdownTable(['petstore-mock', title], rows);
-  const untold = await reportToGitHub(terminal, summary, notes);
-  terminal.notices.write([...failures, ...untold].map(formatNotice).join(''));
-}
-
-export class AssumptionTracker {
-  readonly #signs = new Set<Sign>();
-  #calls = 0;
-
-  readonly observe: Observer = (_sandbox, { operation, status, basis, by }) => {
-    this.#calls += 1;
-    const signs: Sign[] = ['a call'];
-    if (operation !== undefined) signs.push(operation, `${operation} ${status ?? 0}`);
-    if (status === 401 || status === 409) signs.push(`a ${status}`);
-    if (status !== undefined && status >= 400) signs.push('an error');
-    if (status !== undefined && status !== 204) signs.push('a body');
-    for (const sign of signs) this.#signs.add(sign);
-    if (basis !== 'assumed') return;
-    for (const ground of by) this.#signs.add(`by ${ground.slice(0, ground.indexOf('='))}`);
-  };
-
-  get calls(): number {
-    return this.#calls;
-  }
-
-  /** The assumptions whose other options could have changed what the client was shown. */
-  get assumptions(): AssumptionId[] {
-    const isSeen = (sign: Sign): boolean => this.#signs.has(sign);
-    return ASSUMPTION_IDS.filter((id) => {
-      const signs = [`by ${id}`, ...(assumptionShape(id).seenIn ?? [])] as const;
-      return signs.some((sign) => (typeof sign === 'string' ? isSeen(sign) : sign.every(isSeen)));
-    });
-  }
+  const markdown = renderMarkdownTable(['petstore-mock', title], rows);
+  const untold = await reportToGitHub(terminal, markdown, notes);
+  notices.write([...failures, ...untold].map(formatNotice).join(''));
+  return reasons.length > 0 ? EXIT_GATE_FAILED : Math.sign(incidents.length);
 }
 
 /** Writes the files of `--coverage` and others. Returns a message for each that failed. */

@@ -5,17 +5,22 @@ import {
   chooseOptions,
   optionNames,
 } from '../core/contract/assumption-table.ts';
-import { OPERATION_IDS, operationShape } from '../core/contract/operations.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from '../core/contract/operations.ts';
 import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
 import { rowNames } from '../core/words.ts';
+import type { CallTracker } from './call-tracker.ts';
 
 /** What a run has that the baseline has not. */
 export interface Variant {
   /** Such as the assumption and its option, as JSON has them. */
   readonly named: Readonly<Record<string, string>>;
   readonly assume?: Partial<Choices>;
-  /** The call of the operation that fails, from 1, and how. */
-  readonly fault?: { readonly call: number; readonly rule: RuleDefinition };
+  /** Which call of the operation fails, from 1, and how. */
+  readonly fault?: {
+    readonly operation: OperationId;
+    readonly call: number;
+    readonly rule: RuleDefinition;
+  };
 }
 
 /** What `sweep --faults` does to a call. */
@@ -32,16 +37,10 @@ export const FAULTS_BY_PLACE: ReadonlySet<string> = new Set(
   SWEEP_FAULTS.flatMap((fault) => OPERATION_IDS.map((operation) => `${operation}=${fault}`)),
 );
 
-/** How often a run called each operation, and with which call it succeeded first. */
-export interface CallCounts {
-  readonly counts: ReadonlyMap<string, number>;
-  readonly succeeded: ReadonlyMap<string, number>;
-}
-
 /** Each fault in each operation, one place a run. The reply of a read is lost by a reset, too. */
 export function planFaults(
   faults: readonly (keyof typeof FAULTS_OF_CALLS)[],
-  { counts, succeeded }: CallCounts,
+  { counts, succeeded }: CallTracker,
 ): Variant[] {
   const called = OPERATION_IDS.filter((id) => counts.has(id));
   return faults.flatMap((fault) =>
@@ -50,6 +49,7 @@ export function planFaults(
       .map((operation) => ({
         named: { operation, fault },
         fault: {
+          operation,
           call: succeeded.get(operation) ?? 1,
           rule: { on: operation, ...FAULTS_OF_CALLS[fault] },
         },

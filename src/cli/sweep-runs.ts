@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { stripVTControlCharacters } from 'node:util';
-import type { Exchange } from '../core/sandbox/exchange.ts';
+import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
+import { createRuleBook, type RuleBook } from '../core/scenario/rules.ts';
 import { readScenario } from '../core/scenario/scenario-shape.ts';
-import { basisReasons } from '../core/service/reply.ts';
 import type { RunEvidence } from '../server/feature.ts';
-import type { RunningServer } from '../server/server.ts';
 import { stripControls } from '../terminal/terminal.ts';
-import type { FinishedRun, Runner, RunSettings } from './child.ts';
+import { CallTracker } from './call-tracker.ts';
+import type { FinishedRun, Runner } from './child.ts';
 import { type FindingSummary, summarizeFindings } from './run-evidence.ts';
-import type { CallCounts, Variant } from './sweep-plan.ts';
+import type { Variant } from './sweep-plan.ts';
 
 /**
  * `allowed`: an expected failure. `flaky`: failed, and passed when it ran again, alone. `unnoticed`: the
@@ -29,7 +29,7 @@ export interface SweepRun extends Omit<FinishedRun, 'server'> {
   readonly report: RunEvidence;
   readonly output: Tail;
   readonly findings: readonly FindingSummary[];
-  readonly calls: CallCounts;
+  readonly tracker: CallTracker;
   readonly wasHit: boolean;
 }
 
@@ -44,74 +44,38 @@ export function createRun(
     printed.add(message);
   };
   return async (
-    settings: RunSettings,
+    { assume = runner.settings.assume, fault }: Pick<Variant, 'assume' | 'fault'>,
     timeout?: number,
-    fault?: Variant['fault'],
   ): Promise<SweepRun | undefined> => {
     const output = new Tail();
-    const calls = new CallCounter();
-    let injection: Injection | undefined;
+    const tracker = new CallTracker();
+    const book = fault && createFaultBook(fault.rule);
+    let wasHit = fault === undefined;
     const onOutput = (text: string) => output.add(text);
     const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
-    const finished = await runner.run({ ...settings, onNotice }, child, (server) => {
-      injection = fault && new Injection(server, fault);
-      server.sandboxes.events.add(({ kind, exchange }) => {
-        if (kind !== 'exchange') return;
-        calls.add(exchange);
-        injection?.see(exchange);
+    const finished = await runner.run({ assume, onNotice }, child, ({ sandboxes }) => {
+      sandboxes.events.add(({ kind, exchange }) => {
+        if (kind === 'exchange') tracker.add(exchange);
       });
+      // In whatever sandbox it is: only the count is the same in every run.
+      sandboxes.prefer = ({ operation }) => {
+        const call = (tracker.counts.get(operation) ?? 0) + 1;
+        if (wasHit || book === undefined || operation !== fault?.operation) return undefined;
+        wasHit = call >= fault.call;
+        return wasHit ? { kind: 'scenario', book } : undefined;
+      };
     });
     if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
     const { server, ...rest } = finished;
     const report = { coverage: server.coverage(), findings: server.findings() };
     const findings = summarizeFindings(report.findings);
-    return { ...rest, report, output, findings, calls, wasHit: injection?.isHit ?? true };
+    return { ...rest, report, output, findings, tracker, wasHit };
   };
 }
 
-class CallCounter implements CallCounts {
-  readonly counts = new Map<string, number>();
-  readonly succeeded = new Map<string, number>();
-
-  add({ operation, status = 0 }: Exchange): void {
-    if (operation === undefined) return;
-    const count = (this.counts.get(operation) ?? 0) + 1;
-    this.counts.set(operation, count);
-    const isSuccess = status >= 200 && status < 300;
-    if (isSuccess && !this.succeeded.has(operation)) this.succeeded.set(operation, count);
-  }
-}
-
-/** No file has this name. */
-const SCENARIO = 'sweep --faults';
-
-/** Lets one call of a run fail, in whatever sandbox it is: only the count is the same in every run. */
-class Injection {
-  readonly #server: RunningServer;
-  readonly #fault: NonNullable<Variant['fault']>;
-  #seen = 0;
-  isHit = false;
-
-  constructor(server: RunningServer, fault: NonNullable<Variant['fault']>) {
-    this.#server = server;
-    this.#fault = fault;
-    if (fault.call === 1) this.#arm();
-  }
-
-  #arm(): void {
-    const reading = readScenario({ rules: [this.#fault.rule] }, SCENARIO);
-    if (reading.ok) this.#server.sandboxes.replaceScenario(SCENARIO, reading.value);
-  }
-
-  see({ operation, basis }: Exchange): void {
-    const { call, rule } = this.#fault;
-    if (operation !== rule.on || this.isHit) return;
-    this.#seen += 1;
-    this.isHit = basisReasons(basis).includes(`${SCENARIO}#1`);
-    // Before anything else is answered, so that no other call meets it.
-    if (this.isHit) this.#server.sandboxes.replaceScenario(SCENARIO, undefined);
-    else if (this.#seen === call - 1) this.#arm();
-  }
+function createFaultBook(rule: RuleDefinition): RuleBook | undefined {
+  const reading = readScenario({ rules: [rule] }, 'sweep --faults');
+  return reading.ok ? createRuleBook(reading.value.rules, 'prefer') : undefined;
 }
 
 /** Runs each variant, several at a time. The result of a run that a signal stopped is undefined. */
@@ -171,8 +135,8 @@ export function judgeRun(
     if (fault === undefined) return 'passed';
     if (findings.length > 0) return 'failed';
     // Whoever noticed has called again, or looked what became of the call.
-    const more = [...run.calls.counts].some(
-      ([operation, count]) => count > (baseline.calls.counts.get(operation) ?? 0),
+    const more = [...run.tracker.counts].some(
+      ([operation, count]) => count > (baseline.tracker.counts.get(operation) ?? 0),
     );
     return more ? 'passed' : 'unnoticed';
   };

@@ -6,10 +6,12 @@ import {
   bodyText,
   type Exchange,
   isByHand,
+  isCredential,
   isDropped,
   maskHeaders,
 } from '../core/sandbox/exchange.ts';
 import { countText } from '../core/words.ts';
+import type { RanExchange } from '../server/feature.ts';
 import { escapeControls } from '../terminal/terminal.ts';
 
 /** What counts besides the sandbox, the method and the path of a call. */
@@ -25,6 +27,8 @@ const LEFT_OUT =
 
 /** What differs from run to run, or names a machine. */
 const MASKS: readonly (readonly [pattern: RegExp, mask: string])[] = [
+  // Of a trace, whose digits need no letter among them.
+  [/\b[0-9a-f]{32}-[0-9a-f]{16}\b/g, '{trace}'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '{uuid}'],
   [/\b(?=\d*[a-f])[0-9a-f]{16,}\b/gi, '{hex}'],
   [/\b\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d|\b)/g, '{time}'],
@@ -37,49 +41,43 @@ function mask(text: string): string {
   return escapeControls(MASKS.reduce((masked, [pattern, by]) => masked.replace(pattern, by), text));
 }
 
-interface SentCall {
-  readonly method: string;
-  /** In segments. */
-  readonly path: readonly string[];
-  readonly query: string;
-  readonly lines: readonly string[];
-}
-
-/** Undefined for what a person sent by the mock's own tools. */
-function describeCall(exchange: Exchange, parts: ReadonlySet<CallPart>): SentCall | undefined {
-  const { method, target, request, replays } = exchange;
-  if (isByHand({ headers: request.headers, replays })) return undefined;
+/** @param nameId what stands for an id in the path */
+function writeCall(
+  { method, target, request }: Exchange,
+  parts: ReadonlySet<CallPart>,
+  nameId: (id: string) => string,
+): string {
   const parsed = parseTarget(target);
-  const query = parseQuery(parsed).map(([name, value]) => mask(`${name}=${value}`));
-  const headers = pairHeaders(request.headers).flatMap(([name, value]) =>
-    LEFT_OUT.test(name.toLowerCase()) ? [] : describeHeader(name, value),
-  );
-  const text = bodyText(request) ?? '';
-  const body = isDropped(request)
-    ? [`{${request.size} bytes}`]
-    : text === ''
-      ? []
-      : [describeBody(text)];
-  return {
-    method: escapeControls(method),
-    path: escapeControls(parsed.below).split('/'),
-    query: parts.has('query') ? query.sort().join('&') : '',
-    lines: [...(parts.has('headers') ? headers.sort() : []), ...(parts.has('body') ? body : [])],
-  };
+  const path = parsed.below.split('/').map((part) => (isIntegerText(part) ? nameId(part) : part));
+  const query = parts.has('query') ? parseQuery(parsed).map(describeParameter).sort() : [];
+  const headers = parts.has('headers') ? pairHeaders(request.headers).flatMap(describeHeader) : [];
+  const body = parts.has('body') ? describeBody(request) : [];
+  const called = escapeControls(`${method} ${path.join('/')}`);
+  return [
+    `  ${called}${query.length > 0 ? `?${query.join('&')}` : ''}\n`,
+    ...[...headers.sort(), ...body].map((line) => `    ${line}\n`),
+  ].join('');
 }
 
-function describeHeader(name: string, raw: string): string {
-  const [, value = raw] = maskHeaders([name, raw]);
+function describeParameter([name, value]: readonly [string, string]): string {
+  return isCredential(name) ? `${escapeControls(name)}={key}` : mask(`${name}=${value}`);
+}
+
+function describeHeader([name, raw]: readonly [string, string]): string[] {
   const lower = name.toLowerCase();
-  if (value !== raw && value.endsWith('…')) return `${lower}: ${value.replace(/\S*…$/, '{key}')}`;
+  if (LEFT_OUT.test(lower)) return [];
+  const [, value = raw] = maskHeaders([name, raw]);
+  if (isCredential(name)) return [`${lower}: ${value.replace(/\S*…$/, '{key}')}`];
   // A version says nothing about what the client does.
   const named = lower === 'user-agent' ? value.replaceAll(/\/v?\d[^\s;)]*/g, '/{version}') : value;
-  return `${lower}: ${mask(named)}`;
+  return [`${lower}: ${mask(named)}`];
 }
 
-function describeBody(text: string): string {
+function describeBody(request: Exchange['request']): string[] {
+  if (isDropped(request)) return [`{${request.size} bytes}`];
+  const text = bodyText(request) ?? '';
   const json = tryParseJson(text, parseInput);
-  return mask(json === undefined ? text : writeJson(sortMembers(json)));
+  return text === '' ? [] : [mask(json === undefined ? text : writeJson(sortMembers(json)))];
 }
 
 function sortMembers(value: unknown): unknown {
@@ -92,64 +90,36 @@ function sortMembers(value: unknown): unknown {
 /** Names that the mock draws, whole or behind the name of a test. */
 const DRAWN = /(?<=^|-)[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?$/;
 
-/** What `--against` can read again. */
-const MAX_CHARACTERS = 12 * 1024 * 1024;
+/** Characters that `--against` can read again. */
+export const MAX_TRANSCRIPT = 12 * 1024 * 1024;
 
 /** The calls of a run by sandbox, so that tests that run in parallel give the same text every time. */
-export class Transcript {
-  readonly #parts: ReadonlySet<CallPart>;
-  readonly #bySandbox = new Map<string, SentCall[]>();
-  #characters = 0;
-
-  constructor(parts: readonly CallPart[] = CALL_PARTS) {
-    this.#parts = new Set(parts);
-  }
-
-  /** Whether there were more calls than it has. */
-  get isCut(): boolean {
-    return this.#characters > MAX_CHARACTERS;
-  }
-
-  add(sandbox: string, exchange: Exchange): void {
-    const call = this.isCut ? undefined : describeCall(exchange, this.#parts);
-    if (call === undefined) return;
-    for (const text of [...call.path, call.query, ...call.lines])
-      this.#characters += text.length + 8;
-    const calls = this.#bySandbox.get(sandbox);
-    if (calls === undefined) this.#bySandbox.set(sandbox, [call]);
-    else calls.push(call);
-  }
-
-  write(): string {
-    const blocks = Array.from(this.#bySandbox, ([name, calls]) => {
-      const texts = this.#parts.has('order')
-        ? writeInOrder(calls)
-        : calls.map((call) => writeCall(call)).sort();
-      return `sandbox ${name.replace(DRAWN, '*')}\n${texts.join('')}`;
-    });
-    return `${TITLE}${CALL_PARTS.filter((part) => this.#parts.has(part)).join(', ')}\n${blocks.sort().join('')}`;
-  }
-}
-
-/** Ids are numbered as they appear: which one it was depends on the store. */
-function writeInOrder(calls: readonly SentCall[]): string[] {
-  const ids = new Map<string, number>();
-  return calls.map((call) =>
-    writeCall(call, (id) => {
-      const number = ids.get(id) ?? ids.size + 1;
-      ids.set(id, number);
-      return `{id:${number}}`;
-    }),
-  );
-}
-
-function writeCall(
-  { method, path, query, lines }: SentCall,
-  nameId = (_id: string) => '{id}',
+export function writeTranscript(
+  exchanges: readonly RanExchange[],
+  parts: readonly CallPart[] = CALL_PARTS,
 ): string {
-  const called = path.map((part) => (isIntegerText(part) ? nameId(part) : part)).join('/');
-  const asked = query === '' ? '' : `?${query}`;
-  return [`  ${method} ${called}${asked}\n`, ...lines.map((line) => `    ${line}\n`)].join('');
+  const counted = new Set(parts);
+  const bySandbox = new Map<string, Exchange[]>();
+  for (const { sandbox, exchange } of exchanges) {
+    // What a person sent by the mock's own tools says nothing about the client.
+    if (isByHand({ headers: exchange.request.headers, replays: exchange.replays })) continue;
+    const calls = bySandbox.get(sandbox);
+    if (calls === undefined) bySandbox.set(sandbox, [exchange]);
+    else calls.push(exchange);
+  }
+  const blocks = Array.from(bySandbox, ([name, calls]) => {
+    // Numbered as they appear: which one it was depends on the store.
+    const ids = new Map<string, number>();
+    const nameId = (id: string): string => {
+      ids.set(id, ids.get(id) ?? ids.size + 1);
+      return counted.has('order') ? `{id:${ids.get(id)}}` : '{id}';
+    };
+    const texts = calls.map((call) => writeCall(call, counted, nameId));
+    if (!counted.has('order')) texts.sort();
+    return `sandbox ${name.replace(DRAWN, '*')}\n${texts.join('')}`;
+  });
+  const named = CALL_PARTS.filter((part) => counted.has(part)).join(', ');
+  return `${TITLE}${named}\n${blocks.sort().join('')}`;
 }
 
 /** The parts that a transcript has; undefined if it is none. */

@@ -76,23 +76,25 @@ export function bodyLimit({ head, operation, forwarded, location }: Arrival): nu
 
 /** A promise if the request asks for something with `Prefer`, or more than memory keeps the sandbox. */
 export function answerRequest(
-  { persistence, platform }: ServiceParts,
+  { sandboxes, persistence, platform }: ServiceParts,
   arrival: Arrival,
   body: RequestBody,
 ): Exchange | Promise<Exchange> {
   const { head, target, location, operation, forwarded } = arrival;
   const { sandbox, authorization } = location;
   const request = createServiceRequest(head, target, authorization, body, operation);
+  const given = request.call && sandboxes.prefer?.(request.call);
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined)
     return handleRequest(persistence, sandbox, { ...request, given: { reply: refusal } });
   const { prefer } = head.headers;
   const isAsked = prefer !== undefined && request.call && !sandbox.state.settings.start.plain;
-  const preference = isAsked
-    ? readPrefer(String(prefer), platform, async () =>
-        persistence.run(sandbox, () => sandbox.read()),
-      )
-    : undefined;
+  const preference =
+    isAsked && given === undefined
+      ? readPrefer(String(prefer), platform, async () =>
+          persistence.run(sandbox, () => sandbox.read()),
+        )
+      : given;
   if (forwarded !== undefined) {
     const { upstream, below } = forwarded;
     const asked: ResponderCall = {
@@ -105,9 +107,9 @@ export function answerRequest(
     };
     return answerBy(upstream, asked, persistence, sandbox, preference);
   }
-  return preference === undefined
-    ? handleRequest(persistence, sandbox, request)
-    : preference.then((read) => handleRequest(persistence, sandbox, request, read));
+  return preference instanceof Promise
+    ? preference.then((read) => handleRequest(persistence, sandbox, request, read))
+    : handleRequest(persistence, sandbox, request, preference);
 }
 
 /** Lets the upstream answer, unless a rule of the sandbox does, and records the exchange. */
@@ -116,7 +118,7 @@ async function answerBy(
   asked: ResponderCall,
   persistence: ServerPersistence,
   sandbox: Sandbox,
-  preparing: Promise<Preference | undefined> | undefined,
+  preparing: Promise<Preference | undefined> | Preference | undefined,
 ): Promise<Exchange> {
   const preference = await preparing;
   const { request } = asked;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { CallTracker } from '../../src/cli/call-tracker.ts';
 import { renderFacts } from '../../src/cli/coverage-text.ts';
 import { formatAnnotation, renderMarkdownTable } from '../../src/cli/github.ts';
-import { AssumptionTracker, describeRun, gateFailures } from '../../src/cli/run-evidence.ts';
+import { describeRun, gateFailures } from '../../src/cli/run-evidence.ts';
 import { escapeControls, escapeLines, formatNotice } from '../../src/terminal/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
@@ -30,7 +31,7 @@ test('input from a client cannot forge a line of the evidence or of a gate', asy
   const body = { name: 'Rex', categoryId: 1, [HOSTILE]: 1 };
   await asker(server.port)('POST', '/pets', { body });
   const seen = { coverage: server.coverage(), findings: server.findings() };
-  const facts = describeRun(seen, new AssumptionTracker());
+  const facts = describeRun(seen, new CallTracker());
   const table = renderFacts(facts, PLAIN);
   const reasons = gateFailures({ failOn: ['unknown-input'] }, seen);
   for (const text of [table, reasons.map(formatNotice).join('')]) {

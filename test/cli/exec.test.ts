@@ -224,10 +224,17 @@ describe.concurrent('the report', () => {
       await fetch(url.replace('/v1', '/~gone/v1/inventory'), { headers });
       await fetch(process.env.PETSTORE_MOCK_CONTROL_URL + '/sandboxes/gone', { method: 'DELETE' });
       const body = '{"name":"Rex","categoryId":9007199254740993}';
-      await fetch(url + '/pets', { method: 'POST', headers, body });
+      await fetch(url + '/pets?api_key=' + key, { method: 'POST', headers: { ...headers, api_key: key }, body });
+      const arrange = (what, body) => fetch(process.env.PETSTORE_MOCK_CONTROL_URL + what, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+      await arrange('/holds', '{"on":"listOrders","hold":"late"}');
+      const held = fetch(url + '/store/orders', { headers });
+      await arrange('/requests/count', '{"hold":"late","atLeast":1,"within":"PT9S"}');
+      await arrange('/holds/release', '{}');
+      await held;
     `;
     const flags = ['--key', 'my-secret', '--har', `${har}`, '--coverage', `${page}`];
-    expect(await exec(flags, script)).toMatchObject({ code: 0 });
+    const { code, stderr } = await exec(flags, script);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/ in 3 calls\n/) });
     const { log } = JSON.parse(readFileSync(`${har}`, 'utf8'));
     expect(log.pages).toMatchObject([{ id: 'gone' }, { id: 'default' }]);
     expect(log.entries).toMatchObject([
@@ -236,7 +243,10 @@ describe.concurrent('the report', () => {
         request: { url: expect.stringMatching(/^http:.*\/~gone\/v1\/inventory/) },
       },
       { pageref: 'default', request: { postData: { text: expect.stringMatching('0993') } } },
+      { pageref: 'default', response: { comment: 'released as late' } },
     ]);
+    const started = log.entries.map((entry: { startedDateTime: string }) => entry.startedDateTime);
+    expect(started).toEqual(started.toSorted());
     const html = readFileSync(`${page}`, 'utf8');
     expect(html).toMatch(/"sandbox":"gone".*"sandbox":"default".*9007199254740993/);
     expect(html.includes('my-secret') || JSON.stringify(log).includes('my-secret')).toBe(false);
@@ -307,7 +317,9 @@ describe.concurrent('the report', () => {
     const { code, stderr } = await runCommand(['exec', ...flags, '--', 'sh', '-c', script]);
     expect(code).toBe(status);
     expect(stderr).toContain('in 0 calls');
-    expect(stderr.includes('made no call: does it take its base URL from')).toBe(isTold);
+    expect(stderr.includes('no client has called the mock: does it take its base URL from')).toBe(
+      isTold,
+    );
     expect(stderr).not.toContain('open questions');
   });
 

@@ -27,7 +27,7 @@ test.each<[flags: string, code: number, said: RegExp]>([
   ['--require-coverage 13%', 3, /--require-coverage: 12% of .*, not 13%; missing: listPets 401/],
   ['--fail-on findings', 3, /--fail-on unmatched: 1 time: /],
   ['--sandbox mine --fail-on findings', 0, /shown +1 of 16/],
-  ['--sandbox nobody', 1, /no client has called the server/],
+  ['--sandbox nobody', 1, /no client has called the mock/],
   ['--sandbox nobody --allow-no-calls', 0, /shown +0 of 16/],
 ])('gate %s exits with %s over a server that others called', async (flags, code, said) => {
   const { code: actual, stderr } = await gate(flags);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { AssumptionTracker } from '../../src/cli/run-evidence.ts';
+import { CallTracker } from '../../src/cli/call-tracker.ts';
 import { Tail } from '../../src/cli/sweep-runs.ts';
 import {
   ASSUMPTION_IDS,
@@ -116,7 +116,7 @@ test('a run that fails is repeated once, and is flaky if it then passes', async 
 });
 
 describe('a sweep of faults', () => {
-  /** Calls two sandboxes in turn, and resets one. The exit code counts what failed. */
+  /** Switches scenarios in two sandboxes, calls them in turn, and resets one. The exit code counts what failed. */
   const CALLS = `
     const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_CONTROL_URL: control } = process.env;
     const headers = { Authorization: 'Bearer ' + process.env.PETSTORE_MOCK_KEY };
@@ -125,8 +125,11 @@ describe('a sweep of faults', () => {
     const count = (sent) => sent.then(({ status }) => { failed += status === 503; }, () => { failed += 1; });
     (async () => {
       await ask('a', {});
+      const arrange = (name, what, method, body) =>
+        fetch(control.replace('/__mock', '/~' + name + '/__mock/') + what, { method, body, headers: { 'Content-Type': 'application/json' } });
+      for (const name of ['a', 'b']) await arrange(name, 'scenario', 'PUT', '{"scenarios":["no-orders"]}');
       for (const name of ['a', 'b', 'a', 'b']) await count(ask(name));
-      await fetch(control.replace('/__mock', '/~a/__mock') + '/reset', { method: 'POST' });
+      await arrange('a', 'reset', 'POST');
       await count(ask('a'));
       process.exitCode = 10 * failed;
     })();
@@ -181,7 +184,7 @@ describe.concurrent('the sweep stops', () => {
   test('if the command makes no call', async () => {
     const { code, stdout, stderr } = await sweepShell([], ':');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^petstore-mock: the command made no call: .*PETSTORE_MOCK_URL/);
+    expect(stderr).toMatch(/^petstore-mock: no client has called the mock: .*PETSTORE_MOCK_URL/);
   });
 
   test('if the command already fails', async () => {
@@ -241,11 +244,12 @@ test('an interruption ends every run and still prints the report', async () => {
 async function answersTo(
   requests: readonly string[],
   assume: Partial<Choices>,
-  { observe } = new AssumptionTracker(),
+  tracker = new CallTracker(),
 ): Promise<unknown[]> {
   // After the ship date of some orders, and after the sunset.
   const clock = Date.parse('2032-01-01T00:00:00Z');
-  const server = await startServer({ port: 0, assume, observe, clock, frozen: true, plain: true });
+  const server = await startServer({ port: 0, assume, clock, frozen: true, plain: true });
+  server.sandboxes.events.add(({ exchange }) => tracker.add(exchange));
   const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
   const answers: unknown[] = [];
   for (const request of requests) {
@@ -264,7 +268,7 @@ describe('the assumptions that a run touches', () => {
     'DELETE /store/orders/1; DELETE /store/orders/3; GET /inventory; GET /store/orders',
   ])('include each one with an option that changes a reply to %s', async (lines) => {
     const requests = lines.split('; ');
-    const touched = new AssumptionTracker();
+    const touched = new CallTracker();
     const before = await answersTo(requests, {}, touched);
     const decisive: string[] = [];
     for (const id of ASSUMPTION_IDS) {

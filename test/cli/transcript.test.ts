@@ -5,8 +5,9 @@ import {
   type CallPart,
   compareTranscripts,
   readCallParts,
-  Transcript,
+  writeTranscript,
 } from '../../src/cli/transcript.ts';
+import type { RanExchange } from '../../src/server/feature.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 
 interface Sent {
@@ -15,23 +16,14 @@ interface Sent {
   readonly body?: string;
 }
 
-function call(
-  transcript: Transcript,
-  sandbox: string,
-  { target = '/v1/pets', headers = [], body }: Sent,
-) {
+function call(sandbox: string, { target = '/v1/pets', headers = [], body }: Sent) {
   const request = { headers, body, size: body?.length ?? 0 };
-  transcript.add(sandbox, exchangeWith({ target, request }));
+  return { sandbox, exchange: exchangeWith({ target, request }) };
 }
 
 function linesOf(sent: Sent): string[] {
-  const transcript = new Transcript();
-  call(transcript, 'default', sent);
-  return transcript
-    .write()
-    .split('\n')
-    .slice(2, -1)
-    .map((line) => line.trim());
+  const lines = writeTranscript([call('default', sent)]).split('\n');
+  return lines.slice(2, -1).map((line) => line.trim());
 }
 
 const UUID = '0b0e1f52-5d3c-4c0e-9a94-1f4f2c7f5a11';
@@ -44,9 +36,10 @@ describe('a call is written', () => {
     [{ headers: ['Host', 'h', 'Connection', 'close', 'Content-Length', '2', 'Mock-Sandbox', 'a'] }, ['GET /v1/pets']],
     [{ headers: ['X-B', '2', 'Accept', '*/*'] }, ['GET /v1/pets', 'accept: */*', 'x-b: 2']],
     [{ headers: ['Authorization', 'Bearer some-key', 'X-Api-Key', 'k'] }, ['GET /v1/pets', 'authorization: Bearer {key}', 'x-api-key: {key}']],
+    [{ target: '/v1/pets?api_key=k&Token=t', headers: ['api_key', 'k'] }, ['GET /v1/pets?Token={key}&api_key={key}', 'api_key: {key}']],
     [{ headers: ['User-Agent', 'shop/1.2.3-rc (node v22.1)'] }, ['GET /v1/pets', 'user-agent: shop/{version} (node v22.1)']],
     [{ headers: ['Date', 'Tue, 01 Jan 2030 00:00:00 GMT', 'Idempotency-Key', UUID] }, ['GET /v1/pets', 'date: {time}', 'idempotency-key: {uuid}']],
-    [{ headers: ['Origin', 'http://localhost:5173', 'traceparent', `00-${'0a'.repeat(16)}-${'b1'.repeat(8)}-01`] }, ['GET /v1/pets', 'origin: http://localhost:{port}', 'traceparent: 00-{hex}-{hex}-01']],
+    [{ headers: ['Origin', 'http://localhost:5173', 'traceparent', `00-${'0a'.repeat(16)}-${'01'.repeat(8)}-01`] }, ['GET /v1/pets', 'origin: http://localhost:{port}', 'traceparent: 00-{trace}-01']],
     [{ body: '{"name":"Rex","categoryId":9007199254740993,"born":"2030-01-01"}' }, ['GET /v1/pets', '{"born":"{date}","categoryId":9007199254740993,"name":"Rex"}']],
     [{ body: 'a\nsandbox \u202e' }, ['GET /v1/pets', 'a\\u000asandbox \\u202e']],
     [{ headers: ['Mock-Client', 'page'] }, []],
@@ -64,18 +57,19 @@ test('is the same however the calls of the sandboxes come in between each other'
   const runs = fc.tuple(...NAMES.map(() => fc.array(ANY_CALL, { maxLength: 4 })));
   fc.assert(
     fc.property(runs, fc.infiniteStream(fc.nat(NAMES.length - 1)), (all, order) => {
-      const [inTurn, mixed] = [new Transcript(), new Transcript()];
-      for (const [index, calls] of all.entries())
-        for (const one of calls) call(inTurn, `${NAMES[index]}`, one);
+      const mixed: RanExchange[] = [];
+      const inTurn = all.flatMap((calls, index) =>
+        calls.map((one) => call(`${NAMES[index]}`, one)),
+      );
       const left = all.map((calls) => [...calls]);
       for (const index of order) {
         if (left.every((calls) => calls.length === 0)) break;
         const next = left[index]?.shift();
         // Those that the mock names have other names in another run.
         const name = index === 3 ? UUID.replaceAll('f', 'a') : `${NAMES[index]}`;
-        if (next !== undefined) call(mixed, name, next);
+        if (next !== undefined) mixed.push(call(name, next));
       }
-      expect(mixed.write()).toBe(inTurn.write());
+      expect(writeTranscript(mixed)).toBe(writeTranscript(inTurn));
     }),
   );
 });
@@ -90,11 +84,12 @@ test.each<[CallPart[], string]>([
     '  GET /v1/pets/{id}\n  GET /v1/pets/{id}\n  GET /v1/pets/{id}\n  GET /v1/pets?limit=1\n    1\n',
   ],
 ])('with the parts %j, only these count', (parts, expected) => {
-  const transcript = new Transcript(parts);
-  for (const target of ['/v1/pets/5', '/v1/pets/6', '/v1/pets/5'])
-    call(transcript, 'default', { target, headers: ['A', 'b'] });
-  call(transcript, 'default', { target: '/v1/pets?limit=1', body: '1' });
-  const text = transcript.write();
+  const ids = ['5', '6', '5'].map((id) => ({ target: `/v1/pets/${id}`, headers: ['A', 'b'] }));
+  const sent = [...ids, { target: '/v1/pets?limit=1', body: '1' }];
+  const text = writeTranscript(
+    sent.map((one) => call('default', one)),
+    parts,
+  );
   expect(text).toBe(`petstore-mock calls: ${parts.join(', ')}\nsandbox default\n${expected}`);
   expect(readCallParts(text)).toEqual(parts);
 });

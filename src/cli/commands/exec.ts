@@ -1,23 +1,19 @@
-import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
 import { beforeStart } from '../../features.ts';
-import { EXIT_GATE_FAILED, readTextFile, refusal } from '../../terminal/command.ts';
-import { formatNotice, indent } from '../../terminal/terminal.ts';
-import { describeEnding, Runner } from '../child.ts';
+import { readTextFile, refusal } from '../../terminal/command.ts';
+import { formatNotice } from '../../terminal/terminal.ts';
+import { CallTracker } from '../call-tracker.ts';
+import { describeEnding, type FinishedRun, Runner } from '../child.ts';
 import type { ProgramCommand } from '../command.ts';
 import { ExchangeRecorder, writeHar } from '../exchange-recorder.ts';
 import type { Flags } from '../flags.ts';
-import type { FileNote } from '../github.ts';
 import { openLog, renderNotice } from '../log.ts';
+import { concludeRun } from '../run-evidence.ts';
 import {
-  AssumptionTracker,
-  concludeRun,
-  describeRun,
-  gateFailures,
-  NO_CALLS,
-  printFacts,
-  writeReports,
-} from '../run-evidence.ts';
-import { compareTranscripts, readCallParts, Transcript } from '../transcript.ts';
+  compareTranscripts,
+  MAX_TRANSCRIPT,
+  readCallParts,
+  writeTranscript,
+} from '../transcript.ts';
 import { reloadNotice } from './serve.ts';
 
 export const exec: ProgramCommand = async ({ flags, positionals: words, terminal }) => {
@@ -31,23 +27,17 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   const isScreen = 'isTTY' in notices && notices.isTTY === true;
   const style = { ...terminal.style, colour: terminal.style.colour && isScreen };
   const log = openLog({ output: notices, style }, flags.log ?? 'off');
-  const tracker = new AssumptionTracker();
   const notify = (text: string) => {
     notices.write(renderNotice(text, 'pretty'));
   };
-  const observe = (sandbox: string, exchange: RecordedExchange) => {
-    tracker.observe(sandbox, exchange);
-    log?.hooks.observe?.(sandbox, exchange);
-  };
-  const shows = flags.coverage?.some((file) => file.endsWith('.html'));
-  const recorder = flags.har !== undefined || shows ? new ExchangeRecorder() : undefined;
-  const { parts, earlier } = await readEarlierCalls(flags);
-  const isCompared = flags.calls !== undefined || earlier !== undefined;
-  const transcript = isCompared ? new Transcript(parts) : undefined;
+  const earlier = await readEarlierCalls(flags);
+  const tracker = new CallTracker();
+  const recorder = new ExchangeRecorder();
+  const isRecorded = [flags.har, flags.calls, earlier.calls].some((it) => it !== undefined);
+  const isShown = flags.coverage?.some((file) => file.endsWith('.html'));
   const run = await runner.run(
     {
       ...log?.hooks,
-      observe,
       onNotice: notify,
       onReload: (problem) => notify(reloadNotice(problem)),
     },
@@ -56,56 +46,66 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
       sandboxes.events.add(({ kind, sandbox, exchange }) => {
         // An exchange whose held reply leaves was recorded before.
         if (kind !== 'exchange') return;
-        recorder?.record(sandbox.name, exchange);
-        transcript?.add(sandbox.name, exchange);
+        tracker.add(exchange);
+        if (isRecorded || isShown) recorder.record(sandbox.name, exchange);
       }),
   );
   log?.flush();
   if (run === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
-  const { ending, server } = run;
-  const exchanges = recorder?.list();
-  const report = { coverage: server.coverage(), findings: server.findings(), exchanges };
+  const { ending } = run;
   if (ending.kind !== 'exited')
     notices.write(formatNotice(`${words[0]} ${describeEnding(ending).text}`));
-  const facts = ending.kind === 'not-started' ? [] : describeRun(report, tracker);
-  printFacts({ ...terminal, style }, facts);
-  const files: [string, string][] = [];
-  if (flags.har !== undefined) files.push([flags.har, writeHar(exchanges ?? [], server.url)]);
-  const sent = transcript?.write() ?? '';
-  if (flags.calls !== undefined) files.push([flags.calls, sent]);
-  const writing = writeReports(flags, report, files);
-  const problems = (await Promise.race([writing, runner.signals.second])) ?? [];
-  const { exitCode } = ending;
-  const madeNoCall = tracker.calls === 0 && ending.kind !== 'not-started';
-  if (madeNoCall && !flags.allowNoCalls) problems.push(NO_CALLS);
-  if (transcript?.isCut) problems.push(CUT);
-  const difference = earlier === undefined ? undefined : compareTranscripts(earlier, sent);
-  const reasons = exitCode === 0 ? gateFailures(flags, report) : [];
-  const notes: FileNote[] = [];
-  if (exitCode === 0 && difference !== undefined) {
-    const { line, lines, summary: differs } = difference;
-    const shown = indent(lines);
-    notes.push({ file: flags.callsAgainst ?? '', line, message: `${differs}\n${shown}` });
-    reasons.push(`--against: the calls differ from ${flags.callsAgainst}: ${differs}`);
-    notices.write(shown);
-  }
-  await concludeRun(terminal, { title: words.join(' '), facts, problems, reasons, notes });
-  if (reasons.length > 0) return { exitCode: EXIT_GATE_FAILED };
-  return { exitCode: exitCode === 0 && problems.length > 0 ? 1 : exitCode };
+  if (ending.kind === 'not-started') return { exitCode: ending.exitCode };
+  const concluded = await concludeRun({ ...terminal, style }, flags, {
+    ...compareRun(flags, run, recorder, earlier),
+    title: words.join(' '),
+    tracker,
+    wasCalled: tracker.calls > 0,
+    isGated: ending.exitCode === 0,
+    interrupted: runner.signals.second,
+  });
+  return { exitCode: ending.exitCode || concluded };
 };
 
 const CUT = 'the command made too many calls to compare: --calls-parts with fewer parts takes more';
 
+function compareRun(
+  { har, calls, callsAgainst: file = '' }: Flags,
+  { server }: FinishedRun,
+  recorder: ExchangeRecorder,
+  earlier: EarlierCalls,
+) {
+  const exchanges = recorder.newest();
+  const isCompared = calls !== undefined || earlier.calls !== undefined;
+  const sent = isCompared ? writeTranscript(recorder.list(), earlier.parts) : '';
+  const difference =
+    earlier.calls === undefined ? undefined : compareTranscripts(earlier.calls, sent);
+  const files: [string, string][] = [];
+  if (har !== undefined) files.push([har, writeHar(exchanges, server.url)]);
+  if (calls !== undefined) files.push([calls, sent]);
+  return {
+    evidence: { coverage: server.coverage(), findings: server.findings(), exchanges },
+    files,
+    problems: isCompared && (recorder.isCut || sent.length > MAX_TRANSCRIPT) ? [CUT] : [],
+    difference: difference && { ...difference, file },
+  };
+}
+
+interface EarlierCalls {
+  readonly parts: Flags['callsParts'];
+  readonly calls?: string;
+}
+
 /** What `--against` names, before the command runs. */
-async function readEarlierCalls({ callsAgainst: file, callsParts }: Flags) {
+async function readEarlierCalls({ callsAgainst: file, callsParts }: Flags): Promise<EarlierCalls> {
   if (file === undefined) return { parts: callsParts };
   const expected = 'what --calls has written';
   const text = await readTextFile(file, '--against', expected);
   // Git on Windows writes other ends of lines.
-  const earlier = text.replaceAll('\r\n', '\n');
-  const parts = readCallParts(earlier);
+  const calls = text.replaceAll('\r\n', '\n');
+  const parts = readCallParts(calls);
   if (parts === undefined) throw refusal('--against', expected, `something else in ${file}`);
-  return { parts: callsParts ?? parts, earlier };
+  return { parts: callsParts ?? parts, calls };
 }
 
 /** Whether Ctrl-C reaches the command directly, as it reaches the whole foreground group. */

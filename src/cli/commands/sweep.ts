@@ -6,7 +6,7 @@ import { describeEnding, Runner } from '../child.ts';
 import type { ProgramCommand } from '../command.ts';
 import { renderMarkdownTable, reportToGitHub } from '../github.ts';
 import { renderNotice } from '../log.ts';
-import { AssumptionTracker, NO_CALLS, writeReports } from '../run-evidence.ts';
+import { NO_CALLS, writeReports } from '../run-evidence.ts';
 import { planFaults, planOptions, type Variant } from '../sweep-plan.ts';
 import { createRun, judgeRun, runAll, type SweepRun, type VariantRun } from '../sweep-runs.ts';
 import { describeSweep, renderSweep } from '../sweep-text.ts';
@@ -24,13 +24,13 @@ export const sweep: ProgramCommand = async ({ flags, positionals: command, termi
     notices.write(renderNotice(message, 'pretty'));
   });
   progress('running the command as it is');
-  const tracker = new AssumptionTracker();
-  const baseline = await run({ observe: tracker.observe });
+  const baseline = await run({});
   progress('');
   if (baseline === undefined) return { exitCode: runner.signals.exitCode ?? 1 };
-  if (baseline.ending.exitCode !== 0) {
+  const { ending, tracker } = baseline;
+  if (ending.exitCode !== 0) {
     notices.write(baselineFailure(baseline));
-    return { exitCode: baseline.ending.exitCode };
+    return { exitCode: ending.exitCode };
   }
   if (tracker.calls === 0 && !flags.allowNoCalls) {
     notices.write(formatNotice(NO_CALLS));
@@ -44,12 +44,11 @@ export const sweep: ProgramCommand = async ({ flags, positionals: command, termi
   const { variants: all, ...others } =
     flags.faults === undefined
       ? planOptions(runner.settings.assume, byScenarios, assumptions)
-      : { variants: planFaults(flags.faults, baseline.calls) };
+      : { variants: planFaults(flags.faults, tracker) };
   const variants = all.slice(0, flags.maxRuns);
   const timeout = Math.max(MIN_TIMEOUT_MS, Math.ceil(baseline.seconds * TIMEOUT_FACTOR) * 1000);
   const runVariant = async (variant: Variant): Promise<VariantRun | undefined> => {
-    const { assume = runner.settings.assume, fault } = variant;
-    const finished = await run({ assume }, timeout, fault);
+    const finished = await run(variant, timeout);
     return finished && judgeRun(variant, finished, baseline, flags.allow);
   };
   const results = await runAll(variants, flags.jobs, runVariant, progress);
@@ -72,11 +71,10 @@ export const sweep: ProgramCommand = async ({ flags, positionals: command, termi
     verdict,
     detail,
   ]);
-  const problems = [
-    ...(await writeReports(flags, { ...baseline.report, sweep: report })),
-    ...(await reportToGitHub(terminal, renderMarkdownTable([report.title, '', '', ''], table))),
-  ];
-  notices.write(problems.map(formatNotice).join(''));
+  const problems = await writeReports(flags, { ...baseline.report, sweep: report });
+  const summary = renderMarkdownTable([report.title, '', '', ''], table);
+  const untold = await reportToGitHub(terminal, summary);
+  notices.write([...problems, ...untold].map(formatNotice).join(''));
   const text = renderSweep(
     report,
     runs,

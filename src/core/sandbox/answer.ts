@@ -191,7 +191,10 @@ export function needsService(match: RuleMatch | undefined): boolean {
 /** RFC 7240, section 3. */
 function markPreference(reply: Reply, preference: Preference): Reply {
   if (preference.kind !== 'wrong') {
-    return { ...reply, headers: [...reply.headers, 'Preference-Applied', preference.applied] };
+    const { applied } = preference;
+    return applied === undefined
+      ? reply
+      : { ...reply, headers: [...reply.headers, 'Preference-Applied', applied] };
   }
   const { wrong, strict } = preference;
   const reason = reply.reason === undefined || strict ? wrong : `${reply.reason}; ${wrong}`;

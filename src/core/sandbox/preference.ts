@@ -12,7 +12,7 @@ export type Preference =
   /** `applied` is sent as `Preference-Applied`. */
   | { readonly kind: 'status'; readonly match: RuleMatch; readonly applied: string }
   /** Tried before the sandbox's own rules. */
-  | { readonly kind: 'scenario'; readonly book: RuleBook; readonly applied: string }
+  | { readonly kind: 'scenario'; readonly book: RuleBook; readonly applied?: string }
   /** If `strict`, it fails the request (RFC 7240, section 4.4). */
   | { readonly kind: 'wrong'; readonly wrong: string; readonly strict: boolean };
 

@@ -1,14 +1,15 @@
 import { DEFAULT_SANDBOX, DEFAULTS, PERMANENT_SANDBOXES, STAGING_SANDBOX } from '../limits.ts';
 import type { Platform } from '../platform.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
-import type { Scenario } from '../scenario/scenario-shape.ts';
+import type { Call } from '../service/input.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
-import { outcome, readServiceState } from './answer.ts';
+import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import { MemoryBudget } from './memory-budget.ts';
+import type { Preference } from './preference.ts';
 import type { Responder } from './responder.ts';
 import { Emitter, Sandbox, type ServerContext } from './sandbox.ts';
-import { changeLayers, initialState, type State } from './state.ts';
+import { initialState, type State } from './state.ts';
 import { createLimitError } from './storage-error.ts';
 
 /** What all sandboxes of a server have in common, apart from what they start from. */
@@ -45,6 +46,8 @@ export class Sandboxes {
   readonly events: ServerContext['events'] = new Emitter();
   /** Answers in place of the mock. */
   readonly upstream: Responder | undefined;
+  /** Decides about a call of any sandbox before its rules, and in place of what it asks for itself. */
+  prefer: ((call: Call) => Preference | undefined) | undefined;
   /** Of this run of the server, unless others share the sandboxes; when it began. */
   readonly run: { readonly id: string; readonly startedAt: string } | undefined;
   readonly #context: ServerContext;
@@ -183,22 +186,6 @@ export class Sandboxes {
     this.#start = start;
     for (const sandbox of [...this, ...this.#looked.values()]) {
       sandbox.start = this.findStart(sandbox.name);
-    }
-  }
-
-  /** Switches a scenario on or off at once, wherever it may be, and for sandboxes still to come. */
-  replaceScenario(name: string, scenario: Scenario | undefined): void {
-    const replace = (all: readonly Scenario[]) => [
-      ...all.filter((known) => known.name !== name),
-      ...(scenario === undefined ? [] : [scenario]),
-    ];
-    const change = (start: Start) => ({ ...start, scenarios: replace(start.scenarios) });
-    this.#start = change(this.#start);
-    for (const sandbox of [...this, ...this.#looked.values()]) {
-      sandbox.start = change(sandbox.start);
-      const { state } = sandbox;
-      const layers = { start: sandbox.start, active: replace(state.settings.active) };
-      sandbox.take(outcome(state, undefined, changeLayers(state, layers)));
     }
   }
 

@@ -101,7 +101,7 @@ describe('exchanges as HAR', () => {
     await send('GET', '/~b/v1/inventory');
     const body = { name: 'Rex', categoryId: 1 };
     await expect(send('POST', '/v1/pets', { body })).rejects.toThrow();
-    const har = JSON.parse(writeHar(recorder.list(), server.url));
+    const har = JSON.parse(writeHar(recorder.newest(), server.url));
     expect(isHar(har), JSON.stringify(isHar.errors)).toBe(true);
     expect(har.log.pages).toMatchObject([{ id: 'default' }, { id: 'b', title: 'sandbox b' }]);
     const none = { status: 0, headers: [], content: { size: 0 } };
@@ -113,7 +113,7 @@ describe('exchanges as HAR', () => {
     expect(JSON.stringify(har)).not.toContain('demo-key');
     await control('POST holds/release');
     await held;
-    const [first] = JSON.parse(writeHar(recorder.list(), server.url)).log.entries;
+    const [first] = JSON.parse(writeHar(recorder.newest(), server.url)).log.entries;
     expect(first.response).toMatchObject({ status: 200, comment: 'released as slow' });
   });
 
@@ -121,10 +121,10 @@ describe('exchanges as HAR', () => {
     const record = (calls: string, recorder = new ExchangeRecorder(4500)) => {
       for (const [index, name] of [...calls].entries())
         recorder.record(name, exchangeWith({ number: index + 1 }));
-      return recorder.list().map(({ sandbox, exchange }) => sandbox + exchange.number);
+      return recorder.newest().map(({ sandbox, exchange }) => sandbox + exchange.number);
     };
     expect(record('aba')).toEqual(['a1', 'b2', 'a3']);
-    expect(record('abaca')).toEqual(['a1', 'a3', 'c4', 'a5']);
+    expect(record('abaca')).toEqual(['b2', 'a3', 'c4', 'a5']);
     const many = record(`b${'a'.repeat(1001)}`, new ExchangeRecorder());
     expect([many.length, ...many.slice(0, 2)]).toEqual([1001, 'b1', 'a3']);
   });
