@@ -5,14 +5,10 @@ import { ScenarioError } from '../core/scenario/sandbox-start.ts';
 import { ContentError, describe, isRowName } from '../core/words.ts';
 import { FEATURES, type ServerOptions } from '../features.ts';
 import { CertificateError } from '../server/http/tls.ts';
+import { type LoadedFiles, loadFiles } from '../server/load-files.ts';
 import { asError, errorCode } from '../server/node-errors.ts';
 import { checkOptions, listOptionNames } from '../server/options.ts';
-import {
-  type LoadedFiles,
-  loadFiles,
-  type RunningServer,
-  startServerWith,
-} from '../server/server.ts';
+import { type RunningServer, startServerWith } from '../server/server.ts';
 import { Failure, refusal, UsageError } from '../terminal/command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';
 

@@ -11,15 +11,10 @@ import {
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import { createStart, type Start } from '../core/scenario/sandbox-start.ts';
-import { isShipped } from '../core/scenario/scenario-names.ts';
-import type { Scenario } from '../core/scenario/scenario-shape.ts';
-import type { Store } from '../core/store/store.ts';
-import { ContentError, createFileProblem } from '../core/words.ts';
 import type { Feature } from './feature.ts';
-import { type FileWatch, isPipe, watchFiles } from './files.ts';
-import { fixturePath, loadStore } from './fixtures.ts';
+import { type FileWatch, watchFiles } from './files.ts';
 import { createListener } from './http/listener.ts';
-import { type Certificate, loadCertificate } from './http/tls.ts';
+import { type LoadedFiles, loadFiles } from './load-files.ts';
 import { assembleMock, restartAll } from './mock.ts';
 import { asError } from './node-errors.ts';
 import type { BaseOptions } from './options.ts';
@@ -45,47 +40,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-export interface LoadedFiles {
-  readonly store: Store;
-  readonly scenarios: readonly Scenario[];
-  readonly certificate: Certificate | undefined;
-  readonly watched: readonly string[];
-}
-
-/**
- * @param earlier the files loaded before a reload, which keeps their certificate
- * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
- */
-export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Promise<LoadedFiles> {
-  const { host = DEFAULTS.host, scenarios: names = [] } = options;
-  const certificate = earlier ? earlier.certificate : await loadCertificate(options, host);
-  const files = [...findFixture(options), ...names.filter((name) => !isShipped(name))];
-  if (options.watch) refusePipes(files);
-  const store = await loadStore(options, options.seed);
-  // Imported here, since most starts have no scenario.
-  const scenarios =
-    names.length === 0
-      ? []
-      : await (await import('./scenarios.ts')).loadScenarios(names, options.seed);
-  const watched = [
-    ...findFixture(options),
-    ...scenarios.flatMap(({ file, fixture }) => [file ?? [], fixture ? fixturePath(fixture) : []]),
-  ].flat();
-  if (options.watch) refusePipes(watched);
-  return { store, scenarios, certificate, watched };
-}
-
-/** A pipe can be read only once. */
-function refusePipes(files: readonly string[]): void {
-  const pipe = files.find(isPipe);
-  if (pipe !== undefined) throw new ContentError([createFileProblem(pipe, 'a file', 'a pipe')]);
-}
-
-/** The file of the fixture, unless the store is generated. */
-function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: BaseOptions): string[] {
-  return animals === undefined && orders === undefined ? [fixturePath(fixture)] : [];
-}
-
 /**
  * Starts a server and waits until it answers.
  *
@@ -99,26 +53,18 @@ export async function startServerWith(
   options: BaseOptions = {},
   files?: LoadedFiles,
 ): Promise<RunningServer> {
-  const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts } = options;
+  const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts, onNotice } = options;
   checkOptions(options, features);
-  let loaded = files ?? (await loadFiles(options));
-  const folder = await openFirst(features, (feature) => feature.openScenarios?.(options));
-  let saved = await folder?.load();
-  const createOwnStart = () => createStart(options, loaded.store, loaded.scenarios, saved);
-  const start = createOwnStart();
+  const loaded = files ?? (await loadFiles(options));
   const { certificate } = loaded;
-  const responding = await openFirst(features, (feature) => feature.openResponder?.(options));
-  const upstream = responding?.responder;
-  const context = { start, upstream };
-  const keeper = await openFirst(features, (feature) => feature.openKeeper?.(options, context));
+  const { folder, responding, keeper, start, readStart } = await openFeatures(
+    features,
+    options,
+    loaded,
+  );
   const controlToken = isLoopbackName(host)
     ? undefined
     : (options.controlToken ?? keeper?.controlToken ?? randomToken());
-  const guard = { token: controlToken, host };
-  const withKept = (own: Start): Start => ({
-    ...own,
-    ...(keeper?.store && { store: keeper.store }),
-  });
   const saveScenarios: SaveScenarios | undefined =
     folder &&
     ((before, after) => {
@@ -126,12 +72,19 @@ export async function startServerWith(
       // A reset returns to what the folder holds.
       sandboxes.default.start = { ...sandboxes.default.start, saved: after };
     });
-  const stores = { start: withKept(start), keeper, saveScenarios };
-  const notes = new Map(features.flatMap((it) => [...(it.noteAssumptions?.(options) ?? [])]));
-  const parts = {
-    ...{ ...stores, features, guard, certificate: certificate?.cert, notes, upstream },
-  };
-  const mock = assembleMock(parts, options);
+  const mock = assembleMock(
+    {
+      start,
+      keeper,
+      saveScenarios,
+      features,
+      guard: { token: controlToken, host },
+      certificate: certificate?.cert,
+      notes: new Map(features.flatMap((it) => [...(it.noteAssumptions?.(options) ?? [])])),
+      upstream: responding?.responder,
+    },
+    options,
+  );
   const { service, sandboxes, persistence, pending } = mock;
   const { listen, close: stopListening } = createListener({
     service,
@@ -140,19 +93,17 @@ export async function startServerWith(
     persistence,
     timeouts,
     certificate,
-    onNotice: options.onNotice,
+    onNotice,
   });
   const address = await listen(port, host).catch(async (error) => {
     await keeper?.close();
     throw error;
   });
-  const reload = async (): Promise<readonly string[]> => {
-    loaded = await loadFiles(options, loaded);
-    saved = await folder?.load();
-    await restartAll(sandboxes, persistence, withKept(createOwnStart()));
-    return loaded.watched;
-  };
-  const watching = options.watch ? watch(options, loaded.watched, reload) : undefined;
+  const watching = options.watch
+    ? watch(options, loaded, async (changed) =>
+        restartAll(sandboxes, persistence, await readStart(changed)),
+      )
+    : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
     await keeper?.drain?.();
@@ -175,6 +126,25 @@ export async function startServerWith(
     sandboxes,
     close,
   };
+}
+
+/** What features keep and answer with, what the server starts from, and how it reads that again. */
+async function openFeatures(
+  features: readonly Feature[],
+  options: BaseOptions,
+  loaded: LoadedFiles,
+) {
+  const folder = await openFirst(features, (feature) => feature.openScenarios?.(options));
+  const responding = await openFirst(features, (feature) => feature.openResponder?.(options));
+  const read = async ({ store, scenarios }: LoadedFiles) =>
+    createStart(options, store, scenarios, await folder?.load());
+  const own = await read(loaded);
+  const context = { start: own, upstream: responding?.responder };
+  const keeper = await openFirst(features, (feature) => feature.openKeeper?.(options, context));
+  const withKept = (start: Start): Start =>
+    keeper?.store ? { ...start, store: keeper.store } : start;
+  const readStart = async (changed: LoadedFiles) => withKept(await read(changed));
+  return { folder, responding, keeper, start: withKept(own), readStart };
 }
 
 /** Express, which few requests need. */
@@ -201,15 +171,17 @@ async function openFirst<T>(
   return undefined;
 }
 
-/** Watches the files of the start, including those of scenarios added later. */
+/** Restarts with the files of the start as they change, including those of scenarios added later. */
 function watch(
   options: BaseOptions,
-  files: readonly string[],
-  reload: () => Promise<readonly string[]>,
+  loaded: LoadedFiles,
+  restart: (changed: LoadedFiles) => Promise<void>,
 ): FileWatch {
-  const watching = watchFiles(files, async () => {
+  const watching = watchFiles(loaded.watched, async () => {
     try {
-      watching.follow(await reload());
+      const changed = await loadFiles(options, loaded);
+      await restart(changed);
+      watching.follow(changed.watched);
       options.onReload?.(undefined);
     } catch (error) {
       options.onReload?.(asError(error));

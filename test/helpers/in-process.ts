@@ -9,9 +9,9 @@ import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
 import { FEATURES } from '../../src/features.ts';
 import type { ServerOptions } from '../../src/index.ts';
 import { answerRequest, bodyLimit, openArrival } from '../../src/server/answer-request.ts';
+import { loadFiles } from '../../src/server/load-files.ts';
 import { assembleMock } from '../../src/server/mock.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
-import { loadFiles } from '../../src/server/server.ts';
 import { type Answer, type Client, controlBy, encodeParts, type RequestParts } from './wire.ts';
 
 const CONTROL = /^((?:\/~([^/]*))?\/__mock)(\/.*|)$/;

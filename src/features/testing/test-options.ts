@@ -8,7 +8,7 @@ import { isShippedFixture } from '../../core/store/fixture.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { joinWords } from '../../core/words.ts';
 import type { ServerOptions } from '../../features.ts';
-import { loadFiles } from '../../server/server.ts';
+import { loadFiles } from '../../server/load-files.ts';
 
 /** What a sandbox of a running server can take. */
 const SANDBOX_OPTIONS: readonly string[] = [
