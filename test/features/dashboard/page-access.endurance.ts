@@ -97,7 +97,9 @@ describeDashboard('the page', (open) => {
   );
 
   test('fits into every width: nothing scrolls sideways, the bars cover nothing, panels can be read', async () => {
-    const { page } = await visited('exchanges');
+    const { page, control } = await visited('exchanges');
+    await control('PUT', '/scenario', { body: { scenarios: [LONG_NAME] } });
+    await page.locator('.chip').waitFor();
     await page.locator('.switcher b').waitFor();
     await page.evaluate(`document.querySelector('.switcher b').textContent = '${LONG_NAME}'`);
     const measured = () =>
@@ -105,6 +107,11 @@ describeDashboard('the page', (open) => {
         const views = document.querySelector('#views');
         const widthOf = (of) => Math.round(of.getBoundingClientRect().width);
         const texts = [...document.querySelectorAll('main :is(td, th, p, h2, button, a)')];
+        const hidden = (of) => {
+          const { left, right } = of.getBoundingClientRect();
+          const bar = of.closest('.chips').getBoundingClientRect();
+          return left < bar.left || right > bar.right + 1;
+        };
         const thin = texts.filter((it) => it.checkVisibility() && widthOf(it) < 24
           && it.textContent.trim().length > 3);
         scrollTo(0, document.body.scrollHeight);
@@ -122,6 +129,8 @@ describeDashboard('the page', (open) => {
           beyond: [...document.querySelectorAll('main :is(.panel, .actions) button')]
             .filter((it) => it.getBoundingClientRect().right > innerWidth).length,
           thin: thin.length,
+          end: [...document.querySelectorAll('.strip .chip:first-child button')].filter(hidden).length,
+          empty: document.querySelectorAll('ul:empty').length,
         };
       })()`);
     for (const [view, mark] of VIEWS) {
@@ -131,7 +140,18 @@ describeDashboard('the page', (open) => {
         await page.setViewportSize({ width, height: 800 });
         const { header = 0, panel = 0, ...beyond } = await measured();
         expect({ view, width, ...beyond }).toEqual({
-          ...{ view, width, covered: 0, overflow: 0, views: 0, arrow: 0, beyond: 0, thin: 0 },
+          ...{
+            view,
+            width,
+            covered: 0,
+            overflow: 0,
+            views: 0,
+            arrow: 0,
+            beyond: 0,
+            thin: 0,
+            end: 0,
+            empty: 0,
+          },
         });
         expect(header).toBeLessThanOrEqual(56);
         expect(panel).toBeGreaterThanOrEqual(width < 400 ? width - 40 : 360);

@@ -1,6 +1,8 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { OPERATION_IDS } from '../../../src/core/contract/operations.ts';
 import { writeJson } from '../../../src/core/json.ts';
+import { RULE_SHAPE } from '../../../src/core/scenario/rule-shape.ts';
 import type { ListedExchange } from '../../../src/features/dashboard/state/session.ts';
 import { type RunningCommand, startCommand } from '../../helpers/command.ts';
 import { runProgram } from '../../helpers/program.ts';
@@ -25,15 +27,27 @@ function ask(method: string, target: string, body?: object): Promise<Response> {
 }
 
 async function openPage() {
-  const [drafts, route, requests, tables, scenarios, session] = await Promise.all([
-    import('../../../src/features/dashboard/state/rule-fields.ts'),
-    import('../../../src/features/dashboard/state/route.ts'),
-    import('../../../src/features/dashboard/state/requests.ts'),
-    import('../../../src/features/dashboard/state/records.ts'),
-    import('../../../src/features/dashboard/state/scenarios.ts'),
-    import('../../../src/features/dashboard/state/session.ts'),
-  ]);
-  return { ...drafts, ...route, ...requests, ...tables, ...scenarios, ...session };
+  const [completion, drafts, schema, route, requests, tables, scenarios, session] =
+    await Promise.all([
+      import('../../../src/features/dashboard/state/completion.ts'),
+      import('../../../src/features/dashboard/state/rules.ts'),
+      import('../../../src/features/dashboard/state/schema.ts'),
+      import('../../../src/features/dashboard/state/route.ts'),
+      import('../../../src/features/dashboard/state/requests.ts'),
+      import('../../../src/features/dashboard/state/records.ts'),
+      import('../../../src/features/dashboard/state/scenarios.ts'),
+      import('../../../src/features/dashboard/state/session.ts'),
+    ]);
+  return {
+    ...completion,
+    ...drafts,
+    ...schema,
+    ...route,
+    ...requests,
+    ...tables,
+    ...scenarios,
+    ...session,
+  };
 }
 
 beforeAll(async () => {
@@ -72,60 +86,97 @@ test('an exchange becomes a rule, which gives the same request the edited reply'
   await ask('POST', '/v1/pets?a=b', body);
   const { number } = await latest();
   const yaml = await page.client.text('GET /requests/{number}/rule', { path: { number } });
-  const [group] = page.groupRules(await page.readRules(yaml));
-  if (group === undefined) throw new Error('no rule');
-  expect(group.fits).toBe(true);
+  const [rule] = page.readRules(yaml);
+  if (rule === undefined) throw new Error('no rule');
+  expect(page.parseRule(page.formatRule(rule))).toEqual(rule);
   const texts = new Map([
-    ...group.texts,
+    ...page.formatRule(rule),
     ...([
-      ['where', "name: Rex\ncategoryId: 9007199254740993\nheader x-a: it's"],
-      ['status', '409, 503'],
-      ['body', ''],
+      ['where', "name: Rex\ncategoryId: 9007199254740993\nheaders: { x-a: it's }"],
+      ['reply.status', '409'],
+      ['reply.body', ''],
+      ['calls', '1'],
     ] as const),
   ]);
-  const sentence = page.formatRules(texts);
-  expect(sentence).toBe(
-    "POST /pets with name Rex and categoryId 9007199254740993 and header x-a it's gets 409, then 503, then what it would get.",
+  const added = page.parseRule(texts);
+  expect(page.describeRule(added)).toBe(
+    "POST /pets with name Rex and categoryId 9007199254740993 and header x-a it's gets 409, at call 1.",
   );
-  const scenario = await page.insertRules(
-    '# Mine.\nrules:\n  # Late.\n  - { on: createPet, delay: 1 }\n',
-    page.parseRules(texts),
-  );
-  const [sequence, other] = page.groupRules(await page.readRules(scenario));
-  expect([sequence?.count, sequence?.fits, other?.count]).toEqual([2, true, 1]);
-  const always = page.parseRules(
-    new Map([
-      ['on', 'createPet'],
-      ['delay', '2'],
-    ]),
-  );
-  const edited = await page.insertRules(scenario, always, sequence);
-  expect(edited).toBe(
-    '# Mine.\nrules:\n  # Late.\n  - on: createPet\n    delay: 2\n  - { on: createPet, delay: 1 }\n',
-  );
-  expect(page.findHiddenRules(await page.readRules(edited))).toEqual([
-    'Rule 2 never applies: rule 1 takes its calls.',
-  ]);
-  const several = { on: ['listPets', 'listOrders'], delay: { min: 5, max: 9 } };
-  expect(page.formatRules(page.formatRuleFields(several))).toBe(
-    'GET /pets or GET /store/orders answers after 5 to 9 ms, at every call.',
-  );
-  const patch = { status: 203, headers: { 'X-A': null, 'X-B': '1' }, body: { name: null } };
-  const patched = page.formatRuleFields({ on: 'getPet', patch });
-  expect(page.parseRules(patched)).toEqual([{ on: 'getPet', patch }]);
-  expect(page.formatRules(patched)).toBe(
-    'GET /pets/{petId} gets the real reply, changed to 203, at every call.',
-  );
+  const late = '# Mine.\nrules:\n  # Late.\n  - { on: createPet, delay: 1 }\n';
+  const scenario = page.insertRule(late, added);
+  expect(page.readRules(scenario)).toEqual([added, { on: 'createPet', delay: 1n }]);
+  const fields = [
+    ['on', 'createPet'],
+    ['delay', '2'],
+  ] as const;
+  const edited = page.insertRule(late, page.parseRule(new Map(fields)), 0);
+  expect(edited).toBe('# Mine.\nrules:\n  # Late.\n  - on: createPet\n    delay: 2\n');
+  expect(
+    page.findHiddenRules(page.readRules(page.insertRule(edited, { on: '*', delay: 1 }))),
+  ).toEqual(['Rule 2 never applies: rule 1 takes its calls.']);
   await page.saveScenario('mine', scenario, { turnOn: true, etag: undefined });
   const near = { ...body, categoryId: 9_007_199_254_740_992n };
   for (const [sent, status] of [
     [near, 201],
     [body, 409],
-    [body, 503],
     [body, 201],
   ] as const) {
     expect((await ask('POST', '/v1/pets', sent)).status).toBe(status);
   }
+});
+
+test('the form has a field for each member of a rule, and loses none of it', async () => {
+  const fields = page.listRuleFields(await page.loadSchema());
+  const members = RULE_SHAPE.schema.properties;
+  const named = new Set(fields.map(({ path }) => path.split('.')[0]));
+  expect([...named].sort()).toEqual(Object.keys(Object(members)).sort());
+  expect(fields.find(({ path }) => path === 'patch.items')).toMatchObject({ kind: 'lines' });
+  expect(fields.find(({ path }) => path === 'on')?.values).toEqual([...OPERATION_IDS]);
+  const rules = [
+    { on: ['listPets', 'listOrders'], delay: { min: 5n, max: 9n }, hold: 'mine' },
+    {
+      on: '*',
+      where: { key: ['a', 'b'] },
+      calls: '2,4',
+      chance: 0.5,
+      fault: { kind: 'slow-body' },
+    },
+    {
+      on: 'getPet',
+      patch: { status: 203n, headers: { a: null }, each: { name: null } },
+      lag: 'PT2S',
+    },
+    { on: 'getPet', reply: { status: 200n, body: '12', empty: true }, apply: true },
+  ];
+  for (const rule of rules) expect(page.parseRule(page.formatRule(rule))).toEqual(rule);
+  expect(rules.map((rule) => page.describeRule(rule))).toEqual([
+    'GET /pets or GET /store/orders answers after 5 to 9 ms once it is released, at every call.',
+    'Each call with key a or b gets the fault slow-body, at calls 2,4 with a chance of 0.5.',
+    'GET /pets/{petId} gets the real reply, changed to 203 from the store of PT2S ago, at every call.',
+    'GET /pets/{petId} gets 200 with a body of its own, at every call.',
+  ]);
+  expect(() => page.parseRule(new Map([['where', '{ petId: 7']]))).toThrow(/^where: Flow map/);
+});
+
+test.each([
+  ['|', 'description: ', 'rules: '],
+  ['rules:\n  - |', 'on: ', 'where: ', 'patch: '],
+  ['rules:\n  - on: listP|', 'listPets'],
+  ['rules:\n  - on: [listPets, g|]', 'getPet'],
+  ['rules:\n  - on: listPets\n    repl|', 'reply: '],
+  ['rules:\n  - on: listPets\n    reply: { | }', 'status: ', 'headers: ', 'body: '],
+  ['rules:\n  - on: listPets\n    reply:\n      st|: 409', 'status'],
+  ['rules:\n  - { on: listPets, reply: { status: 4| } }', '404', '409'],
+  ['rules:\n  - on: listPets\n    fault: malf|\n  - on: getPet', 'malformed-json'],
+  ['assume:\n  cancel-ag|', 'cancel-again: '],
+  ['assume:\n  cancel-again: 4|', '409', '404'],
+  ['state:\n  orders:\n    - id: 1\n      status: ship|', 'shipped'],
+  ['extends: sold|', 'sold-out'],
+])('what can stand at the caret of %j is known from the schema', async (marked, ...expected) => {
+  const caret = marked.indexOf('|');
+  const schema = await page.loadSchema();
+  const { items } = page.complete(marked.replace('|', ''), caret, schema, ['sold-out']);
+  expect(items.map(({ text }) => text)).toEqual(expect.arrayContaining(expected));
 });
 
 test('an exchange becomes a request, which can be copied, and sent and opened', async () => {

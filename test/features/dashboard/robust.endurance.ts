@@ -11,7 +11,7 @@ describeDashboard('the page', (open, browser) => {
     await page.getByLabel('Path').fill('/v1/pets/41');
     await page.getByLabel('Body').fill('{"name":"Rex"}');
     await page.goto(`${base}#/exchanges/rule`);
-    await page.getByLabel('Status').fill('409, 503');
+    await page.getByLabel('Status').fill('418');
     await page.goto(`${base}#/store/animals`);
     await press('Edit animal 3');
     await page.getByRole('form').getByLabel('name').fill('Rex III');
@@ -50,7 +50,7 @@ describeDashboard('the page', (open, browser) => {
     await press('Save mine again');
     await page.getByText(/^Saved my-slow, \d+ lines\./).waitFor();
     await page.goto(`${base}#/exchanges/rule`);
-    await page.getByText('gets 409, then 503, then what it would get.').waitFor();
+    await page.getByText('gets 418, at call 1.').waitFor();
     await page.goto(`${base}#/exchanges/new`);
     expect(await page.getByLabel('Path').inputValue()).toBe('/v1/pets/41');
     expect(await page.getByLabel('Body').inputValue()).toBe('{"name":"Rex"}');

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { expect, onTestFinished, test } from 'vitest';
+import { axeViolations } from '../../helpers/browser.ts';
 import { describeDashboard } from '../../helpers/dashboard.ts';
 
 const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Scenario in YAML' });
@@ -44,21 +45,24 @@ describeDashboard('a tester', (open, browser) => {
     };
     await makeRule(1);
     await page.getByRole('textbox', { name: 'Status' }).fill('410');
-    await page.getByText('GET /pets/{petId} with petId 999 gets 410 with the body below').waitFor();
+    await page
+      .getByText('GET /pets/{petId} with petId 999 gets 410 with a body of its own')
+      .waitFor();
     await press('Add the rule');
     await page.getByText('Added to my-rules: GET /pets/{petId} with petId 999').waitFor();
     await makeRule(2);
     await page.getByLabel('Calls', { exact: true }).fill('1');
     expect(await page.getByLabel('Only for calls').inputValue()).toBe('petId: 1');
-    await page.getByLabel('Headers, one a line').fill('X-Late=yes');
+    await page.getByLabel('Headers').fill('X-Late=yes');
+    await page.getByText(/^Not yet a rule\. .*an object of headers by name/).waitFor();
     await press('Add the rule');
-    await page.locator('textarea:invalid').waitFor();
+    await page.locator('textarea[aria-invalid="true"]').waitFor();
     await page.getByLabel('Delay in ms').fill('5');
-    await page.getByLabel('Headers, one a line').fill('X-Late: yes');
+    await page.getByLabel('Headers').fill('X-Late: yes');
     await press('Add the rule');
     await page.getByText('Added to my-rules: PATCH /inventory/{petId} with petId 1').waitFor();
     await makeRule(3);
-    await page.getByLabel('Fault instead').selectOption('reset');
+    await page.getByLabel('Fault').selectOption('reset');
     await press('Add the rule');
     await page.getByText('Added to my-rules: DELETE /store/orders/{orderId} with').waitFor();
     expect((await service('GET', '/pets/999')).status).toBe(410);
@@ -120,28 +124,35 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByRole('checkbox', { name: 'my-checkout' }).waitFor({ state: 'detached' });
   });
 
-  test('keeps a line of a rule that it cannot read, and a sequence in one form', async () => {
+  test('keeps a line of a rule that it cannot read, and says what is wrong', async () => {
     const { page, press, control } = await open('exchanges/rule');
-    const conditions = page.getByLabel('Only for calls');
-    for (const field of [conditions, page.getByLabel('Headers, one a line')]) {
+    for (const name of ['Only for calls with', 'Headers']) {
+      const field = page.getByLabel(name);
       await field.fill('petId=7');
       await press('Add the rule');
-      await page.locator('textarea:invalid:focus').waitFor();
+      await page.getByRole('alert').getByText('found "petId=7"').waitFor();
+      expect(await field.getAttribute('aria-invalid')).toBe('true');
       expect(await field.inputValue()).toBe('petId=7');
       await field.fill('');
     }
     expect((await control('GET', '/scenario')).json).toEqual({ scenarios: [] });
-    await page.getByLabel('Status').fill('503, 503');
+    await page.getByLabel('Chance').fill('5');
+    await page.getByText(/^Not yet a rule\. .*a number above 0, up to 1/).waitFor();
+    await page.getByLabel('Chance').fill('');
+    await page.getByLabel('Reply or patch').selectOption('patch');
+    await page.getByLabel('Each').fill('name: null');
     await press('Add the rule');
-    await page.getByText('Added to my-rules').waitFor();
+    await page.getByText('Added to my-rules: GET /pets gets the real reply, changed').waitFor();
     await page.getByRole('link', { name: 'Edit my-rules' }).click();
     await page.getByRole('link', { name: 'Edit rule 1' }).click();
-    await expect.poll(() => page.getByLabel('Status').inputValue()).toBe('503, 503');
-    await page.getByLabel('Status').fill('409, 503, 500');
+    await expect.poll(() => page.getByLabel('Each').inputValue()).toBe('name: null');
+    await page.getByLabel('Status').fill('203');
     await press('Save the rule');
-    await page.getByText('Saved in my-rules: GET /pets gets 409, then 503, then 500').waitFor();
+    await page
+      .getByText('Saved in my-rules: GET /pets gets the real reply, changed to 203')
+      .waitFor();
     const { text } = await control('GET', '/scenarios/my-rules');
-    expect(text.match(/status: \d+|#.*/g)).toEqual(['status: 409', 'status: 503', 'status: 500']);
+    expect(text.match(/patch:[\s\S]*/)?.[0]).toContain('status: 203');
   });
 
   test('keeps what two people typed into one scenario, and lets them choose', async () => {
@@ -207,6 +218,46 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('Rule 2 never applies: rule 1 takes its calls.').waitFor();
     await editor.press('Control+Enter');
     await page.getByText(/^Saved my-slow, \d+ lines\. It is on\./).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test('completes keys and values from the schema, by keyboard alone', async () => {
+    const { page, press, control, complaints } = await open('scenarios');
+    await press('Edit a copy of slow');
+    const editor = editorOf(page);
+    await editor.fill('rules:\n  - ');
+    const list = page.getByRole('listbox', { name: 'Completions' });
+    const option = (name: string) => list.getByRole('option', { name, selected: true });
+    await editor.press('Control+Space');
+    await option('on:').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await editor.press('Enter');
+    await option('listPets').waitFor();
+    await editor.pressSequentially('ord');
+    await option('listOrders').waitFor();
+    await editor.press('ArrowDown');
+    await option('cancelOrder').waitFor();
+    await editor.press('Tab');
+    await list.waitFor({ state: 'detached' });
+    await editor.pressSequentially('\n    rep');
+    await editor.press('Control+Space');
+    await option('reply:').click();
+    await editor.pressSequentially('{ sta');
+    await editor.press('Control+Space');
+    await option('status:').waitFor();
+    await editor.press('Escape');
+    await list.waitFor({ state: 'detached' });
+    await editor.pressSequentially('tus: 40');
+    await editor.press('Control+Space');
+    await editor.press('ArrowUp');
+    await option('409').waitFor();
+    await editor.press('Enter');
+    await editor.pressSequentially(' }\n');
+    await editor.press('Control+Enter');
+    await page.getByText(/^Saved my-slow, \d+ lines\. It is on\./).waitFor();
+    expect((await control('GET', '/scenarios/my-slow')).text).toBe(
+      'rules:\n  - on: cancelOrder\n    reply: { status: 409 }\n',
+    );
     expect(complaints).toEqual([]);
   });
 

@@ -9,6 +9,7 @@ import { takeProblems } from '../state/resource.ts';
 import { refine, route } from '../state/route.ts';
 import { sandbox } from '../state/session.ts';
 import { Button } from './buttons.tsx';
+import { Prose } from './texts.tsx';
 
 export type Texts = ReadonlyMap<string, string>;
 
@@ -21,8 +22,7 @@ const Context = createContext<Record<'problems' | 'kept', Texts>>({
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
   /** Returns whether the server took it. If not, what is wrong stands at the fields. */
   readonly onSubmit: (texts: Texts) => unknown;
-  /** Also what keeps the texts from being sent. */
-  readonly onTexts?: (texts: Texts, invalid?: string) => void;
+  readonly onTexts?: (texts: Texts) => void;
   /** The name under which this tab keeps what is typed until it is sent. */
   readonly draft?: string;
 }
@@ -39,8 +39,7 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
   const read = (form: HTMLFormElement): Texts => {
     form.querySelectorAll('textarea').forEach(checkLines);
     const texts = readTexts(form);
-    const wrong = form.querySelector<HTMLInputElement>(':is(input, select, textarea):invalid');
-    onTexts?.(texts, wrong === null ? undefined : describeInvalid(wrong));
+    onTexts?.(texts);
     return texts;
   };
   useEffect(() => {
@@ -60,6 +59,7 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
       ref={ref}
       aria-busy={isBusy}
       onInput={({ currentTarget }) => {
+        if (problems.size > 0) setProblems(new Map());
         const texts = JSON.stringify(Object.fromEntries(read(currentTarget)));
         if (draft !== undefined) sessionStorage.setItem(key, texts);
       }}
@@ -95,11 +95,6 @@ function readTexts(form: HTMLFormElement): Texts {
   return texts;
 }
 
-function describeInvalid({ labels, title, placeholder, validationMessage }: HTMLInputElement) {
-  const hint = title || placeholder;
-  return `${labels?.[0]?.textContent}: ${hint ? `expected ${hint}` : validationMessage}`;
-}
-
 function checkLines(area: HTMLTextAreaElement): void {
   const line = new RegExp(area.dataset.line ?? '');
   area.setCustomValidity(area.value.split('\n').every((text) => line.test(text)) ? '' : area.title);
@@ -114,9 +109,11 @@ export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
   readonly options?: readonly string[];
   readonly empty?: string;
   readonly problem?: string | undefined;
+  readonly hint?: string;
+  readonly placeholder?: string | undefined;
 }
 
-export function FormField({ label, value, rows, options, empty, ...others }: FieldProps) {
+export function FormField({ label, value, rows, options, empty, hint, ...others }: FieldProps) {
   const id = useId();
   const { problems, kept } = useContext(Context);
   const { problem = problems.get(others.name), ...input } = others;
@@ -139,7 +136,7 @@ export function FormField({ label, value, rows, options, empty, ...others }: Fie
           class: 'mono',
           autocomplete: 'off',
           'aria-invalid': problem !== undefined,
-          'aria-describedby': problem && `${id}-problem`,
+          'aria-describedby': (problem && `${id}-problem`) || (hint && `${id}-hint`),
           rows,
           defaultValue: initial,
           title: input.placeholder,
@@ -149,6 +146,11 @@ export function FormField({ label, value, rows, options, empty, ...others }: Fie
       {problem !== undefined && (
         <span id={`${id}-problem`} class="problem" role="alert">
           {problem}
+        </span>
+      )}
+      {hint && (
+        <span id={`${id}-hint`} class="hint">
+          <Prose text={hint} />
         </span>
       )}
     </div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { Resource } from '../state/resource.ts';
+import { type Resource, useResource } from '../state/resource.ts';
 import { formatHref, openedTitle } from '../state/route.ts';
 import { Button } from './buttons.tsx';
 import { visible } from './texts.tsx';
@@ -20,6 +20,16 @@ interface AwaitProps<T> {
 
 export function Await<T>({ of, children }: AwaitProps<T>) {
   return of.value === undefined || of.value === null ? <Loading of={of} /> : children(of.value);
+}
+
+interface LateProps<T> {
+  readonly load: () => Promise<T>;
+  readonly children: (loaded: NonNullable<T>) => ComponentChildren;
+}
+
+/** What the first view does not need, such as the reader of YAML. */
+export function Late<T>({ load, children }: LateProps<T>) {
+  return <Await of={useResource('late', load)}>{children}</Await>;
 }
 
 interface PanelProps<T> extends AwaitProps<T> {

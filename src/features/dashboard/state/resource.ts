@@ -192,8 +192,8 @@ let lastProblems: ControlError['problems'] = [];
 export function takeProblems(names: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { path, expected, found: given } of lastProblems) {
-    const steps = path.match(/[\w-]+/g) ?? [];
-    const name = steps.findLast((step) => names.includes(step));
+    const place = `.${path.match(/[\w-]+/g)?.join('.')}.`;
+    const name = names.findLast((one) => place.includes(`.${one}.`));
     if (name === undefined) continue;
     const isMissing = given === 'nothing' || given === 'null';
     found.set(name, isMissing ? `Enter a ${name}.` : `Expected ${expected}, found ${given}.`);

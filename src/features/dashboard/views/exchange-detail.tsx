@@ -185,19 +185,17 @@ function formatComparison(of: ListedExchange, from: ListedExchange): string {
 }
 
 function Why({ exchange }: { exchange: ListedExchange }) {
-  const {
-    findings,
-    operation = 'none',
-    key = 'none',
-    status,
-    patched = [],
-    offContract,
-  } = exchange;
+  const { findings, operation = 'none', key = 'none', status, patched, offContract } = exchange;
   const { keys = [] } = sandboxStatus.value ?? {};
   const mocks = formatMockAnswer(exchange);
   const [first = '', ...rest] = sortReasons(exchange);
   // The head says the first one, unless it is a link.
   const others = first.startsWith('assumption ') ? [first, ...rest] : rest;
+  const lists = [
+    [`Not by the document${offContract?.declared ? ', as declared' : ''}`, offContract?.problems],
+    ['Changed by the rule', patched],
+    ['Findings', findings.map(({ code, message, advice }) => `${code}: ${message} ${advice}`)],
+  ] as const;
   return (
     <>
       <h3>Why</h3>
@@ -213,26 +211,21 @@ function Why({ exchange }: { exchange: ListedExchange }) {
           Operation: {operation}; API key: {visible(key)}
         </li>
       </ul>
-      {offContract && <h3>Not by the document{offContract.declared && ', as declared'}</h3>}
-      <ul>
-        {offContract?.problems.map((problem) => (
-          <li key={problem}>{visible(problem)}</li>
-        ))}
-      </ul>
-      {patched.length > 0 && <h3>Changed by the rule</h3>}
-      <ul class="mono">
-        {patched.map((change) => (
-          <li key={change}>{visible(change)}</li>
-        ))}
-      </ul>
-      {findings.length > 0 && <h3>Findings</h3>}
-      <ul>
-        {findings.map(({ code, message, advice }) => (
-          <li key={code}>
-            <b>{code}</b>: <Prose text={visible(message)} /> {advice}
-          </li>
-        ))}
-      </ul>
+      {lists.map(
+        ([title, items = []]) =>
+          items.length > 0 && (
+            <section key={title} aria-label={title}>
+              <h3>{title}</h3>
+              <ul>
+                {items.map((item) => (
+                  <li key={item}>
+                    <Prose text={visible(item)} />
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ),
+      )}
     </>
   );
 }

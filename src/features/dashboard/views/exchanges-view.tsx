@@ -2,6 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { rowNames } from '../../../core/words.ts';
 import { Button, copy, download, Menu, Segments } from '../parts/buttons.tsx';
 import { isTyping } from '../parts/frame.tsx';
+import { Late } from '../parts/panel.tsx';
 import { ReleaseAll } from '../parts/strips.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/texts.tsx';
@@ -19,9 +20,9 @@ import { attempt, perform, useDebounced } from '../state/resource.ts';
 import { formatHref, go, refine, route } from '../state/route.ts';
 import { client, notice, reloadAll, serviceUrl } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
-import { RequestForm, RuleForm } from './exchange-forms.tsx';
 import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
 import { ExchangeSearch } from './exchange-search.tsx';
+import { RequestForm } from './request-form.tsx';
 
 const SEARCH_DELAY_MS = 250;
 
@@ -128,7 +129,11 @@ export function ExchangesView() {
         </p>
       </section>
       {item === 'new' && <RequestForm key={query.get('from')} />}
-      {item === 'rule' && <RuleForm key={query.toString()} />}
+      {item === 'rule' && (
+        <Late load={() => import('./rule-form.tsx')}>
+          {({ RuleForm }) => <RuleForm key={query.toString()} />}
+        </Late>
+      )}
       {number > 0 && (
         <ExchangeDetail
           number={number}

@@ -1,12 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, download } from '../parts/buttons.tsx';
+import { useCompletion } from '../parts/completion.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { LineDifference, visible } from '../parts/texts.tsx';
+import { complete } from '../state/completion.ts';
 import { attempt, useDebounced, usePolled, useResource } from '../state/resource.ts';
 import { formatHref, go } from '../state/route.ts';
-import { findHiddenRules, formatRules, groupRules, readRules } from '../state/rule-fields.ts';
+import { describeRule, findHiddenRules, readRules } from '../state/rules.ts';
 import {
   dropDraft,
   fetchScenario,
@@ -15,6 +17,7 @@ import {
   type ScenarioVersion,
   saveScenario,
 } from '../state/scenarios.ts';
+import { loadSchema } from '../state/schema.ts';
 import { client } from '../state/session.ts';
 
 interface ScenarioPanelProps {
@@ -108,8 +111,9 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
             />
           </div>
           <p class="quiet">
-            Ctrl+Enter saves and turns on. The scenario ends with the server: download it, or start
-            the server with <code>--scenarios DIR</code>.
+            Ctrl+Space lists what can stand here, and Ctrl+Enter saves and turns on. The scenario
+            ends with the server: download it, or start the server with <code>--scenarios DIR</code>
+            .
           </p>
         </>
       )}
@@ -129,13 +133,23 @@ interface EditorProps {
 /** A text area over its own text in colours, with the numbers of its lines and its mistakes. */
 function Editor({ name, text, onText, onApply }: EditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
+  const mirror = useRef<HTMLPreElement>(null);
+  const completion = useCompletion(area, mirror, async (written, caret) => {
+    const [schema, list] = await Promise.all([loadSchema(), client.call('GET /scenarios')]);
+    return complete(
+      written,
+      caret,
+      schema,
+      list.map((other) => other.name),
+    );
+  });
   const settled = useDebounced(text, CHECK_DELAY_MS);
   const checked = useResource(settled, async (signal) => {
     const body = { text: settled };
-    const { problems } = await client.call('POST /scenario/check', { body, signal });
-    return { problems, rules: await readRules(settled) };
+    return client.call('POST /scenario/check', { body, signal });
   });
-  const { problems = [], rules = [] } = checked.value ?? {};
+  const { problems = [] } = checked.value ?? {};
+  const rules = readRules(settled);
   const wrong = settled === text ? problems : [];
   const show = (line: number, column: number) => {
     const before = text.split('\n').slice(0, line - 1);
@@ -146,7 +160,7 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
   return (
     <>
       <div class="code">
-        <pre aria-hidden="true">
+        <pre ref={mirror} aria-hidden="true">
           {text.split('\n').map((line, index) => (
             <Line key={index} text={line} wrong={wrong.find((one) => one.line === index + 1)} />
           ))}
@@ -156,12 +170,18 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
           aria-label="Scenario in YAML"
           spellcheck={false}
           value={text}
-          onInput={({ currentTarget: { value } }) => onText(value)}
-          onKeyDown={({ key, ctrlKey, metaKey }) => {
-            if (key === 'Enter' && (ctrlKey || metaKey)) onApply();
+          {...completion.attributes}
+          onInput={({ currentTarget: { value } }) => {
+            onText(value);
+            completion.follow();
+          }}
+          onKeyDown={(event) => {
+            const { key, ctrlKey, metaKey } = event;
+            if (!completion.take(event) && key === 'Enter' && (ctrlKey || metaKey)) onApply();
           }}
         />
       </div>
+      {completion.list}
       <Rows of={problems} keyOf={(problem) => JSON.stringify(problem)} label="Problems">
         {({ line, column, message }) => (
           <button type="button" class="link problem" onClick={() => show(line, column)}>
@@ -171,18 +191,16 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
       </Rows>
       <p class="problem">{findHiddenRules(rules).join(' ')}</p>
       <Rows
-        of={problems.length > 0 ? [] : groupRules(rules)}
-        keyOf={({ index }) => index}
+        of={problems.length > 0 ? [] : rules}
+        keyOf={(rule) => rules.indexOf(rule)}
         label="Rules"
       >
-        {({ index, texts, fits }) => (
+        {(rule, index) => (
           <>
-            <span class="grow quiet">{visible(formatRules(texts))}</span>
-            {fits && (
-              <a href={formatHref('exchanges', 'rule', { scenario: name, rule: String(index) })}>
-                Edit rule {index + 1}
-              </a>
-            )}
+            <span class="grow quiet">{visible(describeRule(rule))}</span>
+            <a href={formatHref('exchanges', 'rule', { scenario: name, rule: String(index) })}>
+              Edit rule {index + 1}
+            </a>
           </>
         )}
       </Rows>

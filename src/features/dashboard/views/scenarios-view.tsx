@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { rowNames } from '../../../core/words.ts';
 import { Button } from '../parts/buttons.tsx';
 import { FormField, NameForm, QuerySearch } from '../parts/form.tsx';
-import { Loading } from '../parts/panel.tsx';
+import { Late, Loading } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { visible } from '../parts/texts.tsx';
 import { attempt, perform, usePolled } from '../state/resource.ts';
@@ -17,7 +17,6 @@ import {
   readDraft,
 } from '../state/scenarios.ts';
 import { client, notice, type ScenarioSummary } from '../state/session.ts';
-import { ScenarioPanel } from './scenario-panel.tsx';
 
 export function ScenariosView() {
   const { item } = route.value;
@@ -132,12 +131,16 @@ export function ScenariosView() {
         </p>
       </div>
       {isOpen && (
-        <ScenarioPanel
-          key={item}
-          name={item}
-          isActive={opened?.active !== undefined}
-          onDuplicate={(text) => copy(item, () => text)}
-        />
+        <Late load={() => import('./scenario-panel.tsx')}>
+          {({ ScenarioPanel }) => (
+            <ScenarioPanel
+              key={item}
+              name={item}
+              isActive={opened?.active !== undefined}
+              onDuplicate={(text) => copy(item, () => text)}
+            />
+          )}
+        </Late>
       )}
     </div>
   );

@@ -1,0 +1,51 @@
+import { Form, FormField, LINES, type Texts } from '../parts/form.tsx';
+import { Panel } from '../parts/panel.tsx';
+import { copyRequest, FIRST_REQUEST, parseHeaderLines, sendAndOpen } from '../state/requests.ts';
+import { useResource } from '../state/resource.ts';
+import { go, route } from '../state/route.ts';
+import { client } from '../state/session.ts';
+
+const METHODS = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'];
+
+const PATH = {
+  name: 'target',
+  label: 'Path',
+  pattern: '/.*',
+  title: 'A path begins with a slash.',
+  required: true,
+};
+
+export function RequestForm() {
+  const from = Number(route.value.query.get('from'));
+  const loaded = useResource(`${from}`, async (signal) => {
+    if (!(from > 0)) return FIRST_REQUEST;
+    const path = { number: from };
+    return copyRequest(await client.call('GET /requests/{number}', { path, signal }));
+  });
+  const title = from > 0 ? `Edit and send exchange ${from}` : 'New request';
+  const leave = () => go('exchanges', from > 0 ? from : undefined);
+  const send = (texts: Texts) => {
+    const { method = '', target = '', key = '', headers = '', body } = Object.fromEntries(texts);
+    const request = { method, target, key: key.trim(), headers: parseHeaderLines(headers) };
+    return sendAndOpen({ ...request, body: body || undefined }, from || undefined);
+  };
+  return (
+    <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
+      {({ method, target, key, headers, body }) => (
+        <Form class="form" draft={`request ${from}`} onSubmit={send}>
+          <FormField name="method" label="Method" value={method} options={METHODS} />
+          <FormField {...PATH} value={target} />
+          <FormField name="key" label="API key" value={key} />
+          <FormField
+            {...LINES}
+            name="headers"
+            label="Other headers, one a line"
+            value={headers.map((header) => header.join(': ')).join('\n')}
+          />
+          <FormField name="body" label="Body" rows={8} value={body} />
+          <button type="submit">Send</button>
+        </Form>
+      )}
+    </Panel>
+  );
+}

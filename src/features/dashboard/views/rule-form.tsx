@@ -1,0 +1,211 @@
+import { useState } from 'preact/hooks';
+import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
+import { writeJson } from '../../../core/json.ts';
+import { isRowName } from '../../../core/words.ts';
+import { Chips, Form, FormField, NAME_INPUT, type Texts } from '../parts/form.tsx';
+import { Panel } from '../parts/panel.tsx';
+import { attempt, formatError, useDebounced, useResource } from '../state/resource.ts';
+import { capitalize, go, route } from '../state/route.ts';
+import {
+  describeRule,
+  findHiddenRules,
+  formatRule,
+  insertRule,
+  listRuleFields,
+  parseRule,
+  REPLIES,
+  type RuleField,
+  readRules,
+  type WrittenRule,
+} from '../state/rules.ts';
+import { dropDraft, fetchScenario, readDraft, saveScenario } from '../state/scenarios.ts';
+import { loadSchema } from '../state/schema.ts';
+import { client } from '../state/session.ts';
+
+const CHECK_DELAY_MS = 200;
+
+export function RuleForm() {
+  const { query } = route.value;
+  const [from, reply, scenario] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
+  const index = scenario ? Number(query.get('rule')) : undefined;
+  const loaded = useResource('rule', async (signal) => {
+    const list = await client.call('GET /scenarios', { signal });
+    const own = list.flatMap((one) => (one.own ? [one.name] : []));
+    const fields = listRuleFields(await loadSchema());
+    const readText = async () => {
+      if (scenario) return (await readScenario(scenario)).text;
+      return client.text('GET /requests/{number}/rule', { path: { number: from ?? '' }, signal });
+    };
+    const rules = scenario || from ? readRules(await readText()) : [draftRule(reply ?? '')];
+    const rule = rules[index ?? 0];
+    if (rule === undefined) throw new Error('There is no such rule.');
+    return { own, fields, before: formatRule(rule) };
+  });
+  const added = from ? `Make a rule of exchange ${from}` : 'Draft a rule';
+  const title = index === undefined ? added : `Edit rule ${index + 1} of ${scenario}`;
+  const leave = () => {
+    if (from) go('exchanges', from);
+    else if (reply) go('coverage', reply);
+    else go('scenarios', scenario || undefined);
+  };
+  return (
+    <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
+      {(props) => <Fields {...props} edited={scenario} index={index} onDone={leave} />}
+    </Panel>
+  );
+}
+
+/** One that gives a reply of the coverage, such as `getPet-404`, to the next call. */
+function draftRule(reply: string): WrittenRule {
+  const [on = 'listPets', status = '503'] = reply ? reply.split('-') : [];
+  const path = isRowName(OPERATIONS, on) ? operationShape(on).path : '';
+  const [, parameter] = (reply && /\{(\w+)\}/.exec(path)) || [];
+  const where = parameter === undefined ? {} : { where: { [parameter]: 1 } };
+  return { on, ...where, calls: 1, reply: { status: Number(status) } };
+}
+
+async function readScenario(name: string) {
+  return readDraft(name) ?? (await fetchScenario(name));
+}
+
+interface FieldsProps {
+  readonly own: readonly string[];
+  readonly fields: readonly RuleField[];
+  readonly before: Texts;
+  /** The scenario that has the rule; empty if it is new. */
+  readonly edited: string | undefined;
+  readonly index: number | undefined;
+  readonly onDone: () => void;
+}
+
+let latest = '';
+
+function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
+  const [texts, setTexts] = useState<Texts>(new Map([...before, ['active', 'on']]));
+  const offered = texts.get('scenario') ?? (own.includes(latest) ? latest : (own[0] ?? ''));
+  const scenario = edited || offered;
+  const how = texts.get('how') ?? '';
+  const { rule, problem } = tryParse(texts);
+  const settled = useDebounced(rule && writeJson({ rules: [rule] }), CHECK_DELAY_MS);
+  const checked = useResource(`${scenario} ${settled}`, async (signal) => {
+    const body = { text: settled ?? '' };
+    const { problems } = await client.call('POST /scenario/check', { body, signal });
+    const others = scenario === '' ? [] : readRules((await readScenario(scenario)).text);
+    return { of: settled, problem: problems[0]?.message, others };
+  });
+  const { others = [] } = checked.value ?? {};
+  const wrong = problem ?? checked.value?.problem;
+  const all = rule ? others.toSpliced(index ?? 0, index === undefined ? 0 : 1, rule) : [];
+  const hidden = findHiddenRules(all).join(' ');
+  const add = async (entered: Texts) => {
+    const name = scenario || (entered.get('name') ?? '');
+    const saved = edited ? `Saved in ${name}` : `Added to ${name}`;
+    const done = `${saved}: ${rule && describeRule(rule)} ${hidden}`.trim();
+    const isDone = await attempt(done, async () => {
+      if (!scenario && own.includes(name)) throw new Error(`You already have a scenario ${name}.`);
+      const { text, etag } = scenario
+        ? await readScenario(scenario)
+        : { text: 'description: Rules made in the dashboard.\n', etag: undefined };
+      const changed = insertRule(text, parseRule(entered), index);
+      await saveScenario(name, changed, { turnOn: entered.has('active'), etag });
+      dropDraft(name);
+    });
+    if (!isDone) return false;
+    latest = name;
+    onDone();
+    return true;
+  };
+  const draw = (field: RuleField) => {
+    const { path, name, kind, help, values } = field;
+    const value = before.get(path);
+    const label = LABELS[name] ?? capitalize(name);
+    if (kind === 'choices') return <Chips key={name} {...{ name: path, label, values, value }} />;
+    const options = [...new Set(['', ...values, value ?? ''])];
+    return (
+      <FormField
+        key={name}
+        {...{ name: path, label, value, hint: help, placeholder: EXAMPLES[name] }}
+        {...(kind === 'choice' && { options, empty: 'none' })}
+        {...(kind === 'lines' && { rows: name === 'body' ? 6 : 2 })}
+      />
+    );
+  };
+  const drawGroup = (group: RuleField['group']) => {
+    const own = fields.filter(({ path, group: its }) => its === group && isPartOf(path, how));
+    return <div class="grid">{own.map(draw)}</div>;
+  };
+  return (
+    <Form class="form" draft={`rule ${route.value.query}`} onSubmit={add} onTexts={setTexts}>
+      <fieldset>
+        <legend>When</legend>
+        {drawGroup('When')}
+      </fieldset>
+      <fieldset>
+        <legend>Then</legend>
+        <FormField name="how" label="Reply or patch" options={REPLIES} value={before.get('how')} />
+        {drawGroup('Then')}
+        <details open={fields.some(({ path, group }) => group === 'Also' && before.has(path))}>
+          <summary>More</summary>
+          {drawGroup('Also')}
+        </details>
+      </fieldset>
+      <fieldset>
+        <legend>How often</legend>
+        {drawGroup('How often')}
+      </fieldset>
+      <div class="bar">
+        {!edited && <FormField {...TARGET} value={scenario} options={[...own, '']} />}
+        {scenario === '' && (
+          <FormField
+            {...NAME_INPUT}
+            label="Name of the new scenario"
+            value={own[0] ? '' : 'my-rules'}
+          />
+        )}
+      </div>
+      <div class="foot">
+        <p role="status">
+          {rule && describeRule(rule)}{' '}
+          <b class="problem">{wrong ? `Not yet a rule. ${wrong}.` : hidden}</b>
+        </p>
+        <div class="bar">
+          <button type="submit">{edited ? 'Save the rule' : 'Add the rule'}</button>
+          <label>
+            <input type="checkbox" name="active" checked={texts.has('active')} /> Turn the scenario
+            on
+          </label>
+        </div>
+      </div>
+    </Form>
+  );
+}
+
+const TARGET = { name: 'scenario', label: 'Add it to', empty: 'a new scenario' };
+
+const LABELS: Readonly<Record<string, string>> = {
+  on: 'Operations; none for all',
+  where: 'Only for calls with',
+  delay: 'Delay in ms',
+};
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  where: 'petId: 7',
+  status: '503',
+  headers: 'Retry-After: 5',
+  calls: 'all, 1, 1-2 or 3-',
+  chance: '0.5',
+  delay: '200',
+};
+
+/** A field of the reply or the patch is there while the rule has that one. */
+function isPartOf(path: string, how: string): boolean {
+  return !path.includes('.') || path.startsWith(`${how}.`);
+}
+
+function tryParse(texts: Texts): { readonly rule?: WrittenRule; readonly problem?: string } {
+  try {
+    return { rule: parseRule(texts) };
+  } catch (error) {
+    return { problem: formatError(error) };
+  }
+}
