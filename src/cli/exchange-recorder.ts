@@ -1,7 +1,7 @@
 import { writeHarEntry, writeHarHead } from '../core/control/journal/har.ts';
 import { DEFAULTS } from '../core/limits.ts';
-import type { Exchange } from '../core/sandbox/exchange.ts';
-import { countExchange, withoutBodies } from '../core/sandbox/journal.ts';
+import { type Exchange, withoutBodies } from '../core/sandbox/exchange.ts';
+import { countExchange } from '../core/sandbox/journal.ts';
 import { MAX_REMEMBERED_BYTES } from '../core/sandbox/memory-budget.ts';
 import type { RanExchange } from '../server/feature.ts';
 import { packageVersion } from '../server/files.ts';

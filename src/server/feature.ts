@@ -67,7 +67,8 @@ interface KeptScenarios {
 
 export interface KeeperContext {
   readonly start: Start;
-  readonly upstream: Responder | undefined;
+  /** What all servers must have in common that share its sandboxes. */
+  readonly agreed: unknown;
 }
 
 /**

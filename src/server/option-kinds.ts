@@ -49,6 +49,8 @@ export interface OptionShape<Value = unknown, InCode = Value, Command extends st
   readonly shape: Shape<Value>;
   readonly commands: readonly Command[];
   readonly excludes?: readonly string[];
+  /** Servers that share sandboxes must have the same; what a start has, they must in any case. */
+  readonly agrees?: true;
   /** What follows `--`, unless it is the name in kebab case. */
   readonly spelling?: string;
   /** What it means without a value. */
@@ -63,7 +65,7 @@ export function optionFor<Command extends string>(...commands: readonly Command[
     description: string,
     more: { readonly default?: string | number } & Pick<
       OptionShape,
-      'excludes' | 'spelling' | 'variable' | 'bare'
+      'agrees' | 'excludes' | 'spelling' | 'variable' | 'bare'
     > = {},
   ): OptionShape<Value, InCode, Command> => {
     const byDefault = more.default === undefined ? '' : ` By default ${more.default}.`;

@@ -131,19 +131,24 @@ export const OPTION_GROUPS = {
     scenarios: forServers(SCENARIOS, 'Scenario to use: a shipped one or a file. Later ones win.', {
       spelling: 'scenario',
     }),
-    sandboxRequired: forServers(SWITCH, 'Refuse requests that name no sandbox.'),
+    sandboxRequired: forServers(SWITCH, 'Refuse requests that name no sandbox.', { agrees: true }),
     maxSandboxes: forServers(AMOUNT, 'Maximum number of sandboxes; the next gets 503.', {
       default: DEFAULTS.maxSandboxes,
+      agrees: true,
     }),
-    sandboxIdle: forServers(SANDBOX_IDLE, 'Remove sandboxes idle for this long.'),
+    sandboxIdle: forServers(SANDBOX_IDLE, 'Remove sandboxes idle for this long.', { agrees: true }),
     journal: forServers(AMOUNT, 'Exchanges to keep in each sandbox.', {
       default: DEFAULTS.journal,
+      agrees: true,
     }),
   },
   Answers: {
     assume: forChoosers(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
     delay: forServers(DELAY, 'Delay replies that no rule decides.'),
-    maxHold: forServers(MAX_HOLD, 'Maximum time to hold a reply.', { default: 'PT5M' }),
+    maxHold: forServers(MAX_HOLD, 'Maximum time to hold a reply.', {
+      default: 'PT5M',
+      agrees: true,
+    }),
     clock: forServers(CLOCK, 'Time to start from, such as 2030-12-06T00:00:00Z.'),
     frozen: optionFor(
       'serve',
@@ -160,6 +165,7 @@ export const OPTION_GROUPS = {
     controlToken: forServers(
       TOKEN,
       'Token of the control API, required unless the host is loopback; generated and printed by default.',
+      { agrees: true },
     ),
     noControl: forServers(
       SWITCH,
@@ -215,6 +221,12 @@ function listShapes(features: readonly AddedOptions[]): Readonly<Record<string, 
 /** The names of all options, those that only code can give included. */
 export function listOptionNames(features: readonly AddedOptions[]): readonly string[] {
   return Object.keys(listShapes(features));
+}
+
+/** What servers that share sandboxes must have in common besides their start. */
+export function listAgreed(options: object, features: readonly AddedOptions[]) {
+  const rows = Object.entries(listRows(features)).filter(([, { agrees }]) => agrees);
+  return rows.map(([name]) => [name, Reflect.get(options, name)]);
 }
 
 type NameOption = (name: string) => string;

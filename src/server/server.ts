@@ -17,8 +17,7 @@ import { createListener } from './http/listener.ts';
 import { type LoadedFiles, loadFiles } from './load-files.ts';
 import { assembleMock, restartAll } from './mock.ts';
 import { asError } from './node-errors.ts';
-import type { BaseOptions } from './options.ts';
-import { checkOptions } from './options.ts';
+import { type BaseOptions, checkOptions, listAgreed } from './options.ts';
 import type { SaveScenarios } from './persistence.ts';
 
 /** A server that listens. */
@@ -139,7 +138,7 @@ async function openFeatures(
   const read = async ({ store, scenarios }: LoadedFiles) =>
     createStart(options, store, scenarios, await folder?.load());
   const own = await read(loaded);
-  const context = { start: own, upstream: responding?.responder };
+  const context = { start: own, agreed: listAgreed(options, features) };
   const keeper = await openFirst(features, (feature) => feature.openKeeper?.(options, context));
   const withKept = (start: Start): Start =>
     keeper?.store ? { ...start, store: keeper.store } : start;

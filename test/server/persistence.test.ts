@@ -213,7 +213,7 @@ describeWithRedis('a fleet', () => {
   test('has all that memory has, on every server', async () => {
     const redis = await RedisServer.start();
     onTestFinished(() => redis.end());
-    const context = { start, upstream: undefined, openResponder: undefined };
+    const context = { start, agreed: undefined };
     const join = () => joinFleet(redis.url, { journal: CAPACITY }, context);
     const fleets = [await join(), await join(), await join()];
     onTestFinished(() => {

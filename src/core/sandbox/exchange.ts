@@ -1,5 +1,6 @@
 import { toText } from '../bytes.ts';
 import type { OperationId } from '../contract/operations.ts';
+import { LIMITS } from '../limits.ts';
 import { findHeader, isCoded, type Message, type RawHeaders, readHeaderText } from '../raw-http.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
@@ -129,6 +130,15 @@ export function isByHand({
   replays,
 }: Pick<ServiceRequest, 'headers' | 'replays'>): boolean {
   return replays !== undefined || findHeader(headers, 'mock-client') !== undefined;
+}
+
+/** @param max bytes of a body that stays: by default, of one that a journal keeps */
+export function withoutBodies(exchange: Exchange, max = LIMITS.keptBody): Exchange {
+  const { request, reply } = exchange;
+  if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;
+  const shorten = <M extends Message>(message: M): M =>
+    message.size > max ? { ...message, body: undefined, decoded: undefined } : message;
+  return { ...exchange, request: shorten(request), reply: reply && shorten(reply) };
 }
 
 export function isDropped({ body, size }: Message): boolean {

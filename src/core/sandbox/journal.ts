@@ -1,7 +1,13 @@
 import { LIMITS } from '../limits.ts';
 import { measureChanges } from '../store/merge.ts';
 import { Totals } from './coverage.ts';
-import { type Exchange, findHoldFindings, type HeldExchange, isHeld } from './exchange.ts';
+import {
+  type Exchange,
+  findHoldFindings,
+  type HeldExchange,
+  isHeld,
+  withoutBodies,
+} from './exchange.ts';
 import {
   type Edit,
   type EditText,
@@ -252,14 +258,4 @@ function countSettings(before: State, after: State): number {
   const isSame =
     before.scenarios === after.scenarios && before.settings.active === after.settings.active;
   return isSame ? 0 : LIMITS.jsonText;
-}
-
-/** Of bodies, only those that a journal keeps. */
-export function withoutBodies(exchange: Exchange): Exchange {
-  const max = LIMITS.keptBody;
-  const { request, reply } = exchange;
-  if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;
-  const shorten = <M extends Exchange['request']>(message: M): M =>
-    message.size > max ? { ...message, body: undefined } : message;
-  return { ...exchange, request: shorten(request), reply: reply && shorten(reply) };
 }

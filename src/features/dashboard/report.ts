@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatExchange } from '../../core/control/journal/exchange-text.ts';
 import { howToGet } from '../../core/sandbox/coverage.ts';
-import type { Exchange } from '../../core/sandbox/exchange.ts';
+import { withoutBodies } from '../../core/sandbox/exchange.ts';
 import type { ReplyCoverage } from '../../core/sandbox/report-shapes.ts';
 import type { RanExchange, RunEvidence } from '../../server/feature.ts';
 import { PAGE_FOLDER } from './pages.ts';
@@ -18,18 +18,13 @@ function writeExchanges(exchanges: readonly RanExchange[]): string {
   let room = MAX_EXCHANGES;
   for (const { sandbox, exchange } of exchanges.toReversed()) {
     const whole = formatExchange(exchange);
-    const text = whole.length > MAX_EXCHANGE ? formatExchange(dropBodies(exchange)) : whole;
+    const text = whole.length > MAX_EXCHANGE ? formatExchange(withoutBodies(exchange, 0)) : whole;
     room -= text.length;
     if (room < 0) break;
     texts.push(`{"sandbox":${JSON.stringify(sandbox)},"exchange":${text}}`);
   }
   const leftOut = exchanges.length - texts.length;
   return `{"leftOut":${leftOut},"shown":[${texts.reverse().join()}]}`;
-}
-
-function dropBodies({ request, reply, ...rest }: Exchange): Exchange {
-  const dropped = { body: undefined, decoded: undefined };
-  return { ...rest, request: { ...request, ...dropped }, reply: reply && { ...reply, ...dropped } };
 }
 
 /** The coverage view of the page in one file, with its data. It loads nothing and sends nothing. */

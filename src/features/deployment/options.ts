@@ -15,11 +15,13 @@ export const DEPLOYMENT_OPTIONS = {
     upstream: forServeAndExec(
       { ...one('URL', BASE_URL), codeShape: CODE_URL },
       'Forward requests to the deployment with this base URL, and return its replies.',
+      { agrees: true },
     ),
     /** The key that the deployment gets in place of the client's. */
     upstreamKey: forServeAndExec(
       one('KEY', KEY),
       "API key to send to the deployment instead of the client's.",
+      { agrees: true },
     ),
     /** Milliseconds to wait for the deployment; 30 seconds by default. */
     upstreamTimeout: forServeAndExec(

@@ -1,51 +1,38 @@
-import type { Message } from '../../core/raw-http.ts';
-import type { Exchange } from '../../core/sandbox/exchange.ts';
-import { spoiltError } from './store-parts.ts';
+import { type Exchange, withoutBodies } from '../../core/sandbox/exchange.ts';
+import { spoiltError } from './parts.ts';
 
 /** Bytes that a body may have to be kept: servers read it, and Redis has it for each exchange. */
 const MAX_BODY_BYTES = 16 * 1024;
 
-/** A body, its text if it has a content coding, and whether it is bytes, as Latin-1. */
-type Content = readonly [body: string, decoded: string | undefined, isBytes: boolean];
+type Body = Exchange['request']['body'];
 
-const NO_CONTENT = { body: undefined, decoded: undefined };
+/** JSON has no bytes. */
+type Packed = string | { readonly latin1: string } | undefined;
 
-function writeContent(message: Message | undefined): Content | undefined {
-  const { body, decoded, size = 0 } = message ?? {};
-  if (body === undefined || size > MAX_BODY_BYTES) return undefined;
-  if (typeof body === 'string') return [body, decoded, false];
-  return [Buffer.from(body).toString('latin1'), decoded, true];
+const pack = (body: Body): Packed =>
+  typeof body === 'object' ? { latin1: Buffer.from(body).toString('latin1') } : body;
+
+const unpack = (body: Packed): Body =>
+  typeof body === 'object' ? Buffer.from(body.latin1, 'latin1') : body;
+
+/** The head is all that a filter looks at, unless it looks for words; then comes the rest. */
+export function writeExchange(exchange: Exchange): readonly [head: string, rest: string] {
+  const { request, reply, ...members } = withoutBodies(exchange, MAX_BODY_BYTES);
+  const { body, decoded, ...others } = request;
+  const rest = { body: pack(body), decoded, reply: reply && { ...reply, body: pack(reply.body) } };
+  return [JSON.stringify({ ...members, request: others }), JSON.stringify(rest)];
 }
 
-function readContent(content: Content | undefined) {
-  if (!content) return NO_CONTENT;
-  const [body, decoded, isBytes] = content;
-  return { body: isBytes ? Buffer.from(body, 'latin1') : body, decoded: decoded ?? undefined };
-}
-
-/** What most filters look at in a line of its own, and then the bodies. */
-export function writeExchange(exchange: Exchange): string {
-  const { request, reply } = exchange;
-  const head = {
-    ...exchange,
-    request: { ...request, ...NO_CONTENT },
-    reply: reply && { ...reply, ...NO_CONTENT },
-  };
-  const contents = [writeContent(request), writeContent(reply)];
-  return `${JSON.stringify(head)}\n${JSON.stringify(contents)}`;
-}
-
-/** @param text or only its first line */
-export function readExchange(text: string, number: number): Exchange {
+/** @param rest left out if nobody needs it */
+export function readExchange(number: number, head: string, rest = '{}'): Exchange {
   try {
-    const [head = '', contents = '[]'] = text.split('\n');
-    const { request, reply, ...rest }: Exchange = JSON.parse(head);
-    const [ofRequest, ofReply]: readonly Content[] = JSON.parse(contents);
+    const { request, ...members } = JSON.parse(head);
+    const { body, decoded, reply } = JSON.parse(rest);
     return {
-      ...rest,
+      ...members,
       number,
-      request: { ...request, ...readContent(ofRequest) },
-      reply: reply && { ...reply, ...readContent(ofReply) },
+      request: { ...request, body: unpack(body), decoded },
+      reply: reply && { ...reply, body: unpack(reply.body) },
     };
   } catch (error) {
     throw spoiltError(`exchange ${number}`, error);

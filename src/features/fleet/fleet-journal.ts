@@ -1,4 +1,5 @@
-import { Totals } from '../../core/sandbox/coverage.ts';
+import type { Platform } from '../../core/platform.ts';
+import type { Totals } from '../../core/sandbox/coverage.ts';
 import {
   type Exchange,
   findHoldFindings,
@@ -18,12 +19,12 @@ import type { JournalReader } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { readExchange, writeExchange } from './exchange-text.ts';
-import type { FleetContext } from './fleet-context.ts';
+import { readTotals, writeTotals } from './fleet-totals.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
-import { ADD_UP, CLAIM, END_HOLD, READ, type SandboxKeys } from './scripts.ts';
+import { CLAIM, END_HOLD, type Script, SIZE, sandboxKey } from './scripts.ts';
 
-/** Exchanges that one reply of Redis has, whole or their heads: a slow connection must not be silent for long. */
-const PAGE = { all: 100, heads: 500 };
+/** How many texts one reply of Redis has: a slow connection must not be silent for long. */
+const PAGE = { heads: 500, whole: 200 };
 
 /** Heads that a server caches. */
 const MAX_CACHED = 10_000;
@@ -31,19 +32,28 @@ const MAX_CACHED = 10_000;
 /** How long after `--max-hold` a hold disappears whose server has died. */
 const DEAD_HOLD_MS = 60_000;
 
-/** Totals that wait to be added up. */
-const MAX_ADDED = 64;
+/** What all sandboxes of a server have in common. */
+export interface FleetContext {
+  readonly redis: RedisConnection;
+  /** By which this server knows its own messages and updates. */
+  readonly server: string;
+  readonly ttl: number;
+  readonly maxHold: number;
+  readonly maxSandboxes: number;
+  readonly platform: Platform;
+  readonly updateScript: Script;
+  readonly counts: { calls: number; conflicts: number };
+  /** Of the journal of one sandbox. */
+  readonly cache: { of: string; heads: Map<number, Exchange> };
+}
 
 /** The journal of a sandbox in Redis. */
 export class FleetJournal implements JournalReader {
-  readonly #keys: readonly string[];
-  readonly #totals: string;
-  readonly #held: string;
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;
   readonly #channel: Channel;
   /** Tells the sandbox from others of its name, before and after it. */
-  #born: string | undefined;
+  #born = '';
   /** Replies that this server holds back. */
   readonly #holding = new Set<number>();
   /** Resolves once other servers' messages arrive. */
@@ -53,14 +63,11 @@ export class FleetJournal implements JournalReader {
   #looking: Promise<void> | undefined;
   #isRung = false;
 
-  constructor(sandbox: Sandbox, keys: SandboxKeys, context: FleetContext) {
+  constructor(sandbox: Sandbox, context: FleetContext) {
     this.#sandbox = sandbox;
     this.#context = context;
-    this.#keys = Object.values(keys);
-    this.#totals = keys.totals;
-    this.#held = keys.held;
     this.#channel = {
-      name: keys.state,
+      name: this.#key('state'),
       onMessage: (message) => void this.#hear(String(message)),
       onReady: () => void this.look(),
     };
@@ -70,13 +77,18 @@ export class FleetJournal implements JournalReader {
     return this.#holding.size > 0;
   }
 
+  #key(part: string): string {
+    return sandboxKey(this.#context.redis.prefix, this.#sandbox.name, part);
+  }
+
   hold(number: number): void {
     this.#holding.add(number);
   }
 
-  know(born: string | undefined): void {
+  /** @param born empty if there is no sandbox */
+  know(born: string): void {
     if (born === this.#born) return;
-    const isReplaced = this.#born !== undefined;
+    const isReplaced = this.#born !== '';
     this.#born = born;
     this.#holding.clear();
     if (!isReplaced) return;
@@ -85,8 +97,11 @@ export class FleetJournal implements JournalReader {
   }
 
   async size(): Promise<JournalSize> {
-    const { number, size, dropped } = await this.#read(1, 0);
-    return { number, size, dropped };
+    await this.#followed;
+    const reply = await this.#context.redis.eval(SIZE, [this.#sandbox.name]);
+    const [born = '', number = 0, cleared = 0, size = 0] = Array.isArray(reply) ? reply : [];
+    this.know(born);
+    return { number, size, dropped: number - cleared - size };
   }
 
   async select(query: JournalQuery): Promise<JournalPage> {
@@ -96,55 +111,70 @@ export class FleetJournal implements JournalReader {
     const first = size.number - size.size + 1;
     const newest = Math.min(size.number, filter.before ?? size.number);
     const oldest = Math.max(first, (filter.after ?? 0) + 1, isFiltered ? 0 : newest - limit + 1);
-    const isInBody = filter.text !== undefined || filter.search !== undefined;
-    const part = (isFiltered || heads) && !isInBody ? 'heads' : 'all';
-    const exchanges: Exchange[] = [];
-    for (let to = newest; to >= oldest; to -= PAGE[part]) {
-      exchanges.push(...(await this.#list(Math.max(oldest, to - PAGE[part] + 1), to, part)));
-    }
-    if (!isFiltered) {
-      const { number, dropped, size: total } = size;
-      return { number, dropped, total, exchanges, isComplete: dropped === 0 };
-    }
+    const looksForWords = filter.text !== undefined || filter.search !== undefined;
+    const numbers = Array.from({ length: newest - oldest + 1 }, (_, index) => newest - index);
+    const exchanges = await (looksForWords ? this.#read(numbers) : this.#readHeads(numbers));
     const held = includesHeld(query) ? await this.held() : [];
     const page = selectExchanges(size, exchanges, held, query);
-    if (heads || isInBody) return page;
-    const whole = page.exchanges.map(async (it) => (await this.find(it.number)) ?? it);
-    return { ...page, exchanges: await Promise.all(whole) };
+    const total = isFiltered ? page.total : size.size;
+    if (heads || looksForWords) return { ...page, total };
+    const whole = await this.#read(page.exchanges.map(({ number }) => number));
+    const found = new Map([...page.exchanges, ...whole].map((it) => [it.number, it]));
+    return { ...page, total, exchanges: [...found.values()] };
   }
 
-  /** The newest first. Heads of the journal that was read last are not read again: tests count again and again. */
-  async #list(from: number, to: number, part: keyof typeof PAGE): Promise<readonly Exchange[]> {
+  async find(number: number): Promise<Exchange | undefined> {
+    const [exchange] = await this.#read([number]);
+    return exchange ?? (await this.held()).find((held) => held.number === number);
+  }
+
+  async #read(numbers: readonly number[]): Promise<readonly Exchange[]> {
+    const fields = numbers.flatMap((number) => [`${number}`, `b${number}`]);
+    const texts = await this.#texts(fields, PAGE.whole);
+    return numbers.flatMap((number, index) => {
+      const [head, rest] = texts.slice(2 * index, 2 * index + 2);
+      return typeof head === 'string' ? this.#restore(number, head, rest) : [];
+    });
+  }
+
+  /** Those of the journal that was read last are not read again: tests count again and again. */
+  async #readHeads(numbers: readonly number[]): Promise<readonly Exchange[]> {
     const { cache } = this.#context;
     const of = `${this.#sandbox.name} ${this.#born}`;
     if (cache.of !== of || cache.heads.size > MAX_CACHED) {
       Object.assign(cache, { of, heads: new Map() });
     }
     const { heads } = cache;
-    const numbers = Array.from({ length: to - from + 1 }, (_, index) => to - index);
-    const wanted = part === 'all' ? numbers : numbers.filter((number) => !heads.has(number));
-    const [newest] = wanted;
-    if (newest === undefined) return numbers.flatMap((number) => heads.get(number) ?? []);
-    const { exchanges } = await this.#read(wanted.at(-1) ?? newest, newest, part);
-    if (part === 'heads') {
-      for (const [number, it] of exchanges) if (it.hold === undefined) heads.set(number, it);
+    const missing = numbers.filter((number) => !heads.has(number));
+    const texts = await this.#texts(missing.map(String), PAGE.heads);
+    const held = new Map<number, Exchange>();
+    for (const [index, number] of missing.entries()) {
+      const text = texts[index];
+      if (typeof text !== 'string') continue;
+      const head = this.#restore(number, text);
+      (head.hold === undefined ? heads : held).set(number, head);
     }
-    return numbers.flatMap((number) => exchanges.get(number) ?? heads.get(number) ?? []);
+    return numbers.flatMap((number) => heads.get(number) ?? held.get(number) ?? []);
   }
 
-  async find(number: number): Promise<Exchange | undefined> {
-    const { exchanges } = await this.#read(number, number);
-    return exchanges.get(number) ?? (await this.held()).find((held) => held.number === number);
+  async #texts(fields: readonly string[], size: number): Promise<readonly (string | undefined)[]> {
+    const texts: (string | undefined)[] = [];
+    for (let at = 0; at < fields.length; at += size) {
+      const command = ['HMGET', this.#key('journal'), ...fields.slice(at, at + size)];
+      const reply = await this.#context.redis.run(command);
+      for (const text of Array.isArray(reply) ? reply : []) texts.push(text ?? undefined);
+    }
+    return texts;
   }
 
   async totals(): Promise<Totals> {
-    return readTotals(await this.#context.redis.list(this.#totals));
+    return readTotals(this.#context.redis, this.#sandbox.name);
   }
 
   async held(): Promise<readonly HeldExchange[]> {
-    const reply = await this.#context.redis.run(['HGETALL', this.#held]);
+    const reply = await this.#context.redis.run(['HGETALL', this.#key('held')]);
     return Object.entries<string>(Object(reply))
-      .map(([number, text]) => this.#restore(text, Number(number)))
+      .map(([number, text]) => this.#restore(Number(number), ...text.split('\n')))
       .filter(isWaiting)
       .sort((one, other) => one.number - other.number);
   }
@@ -153,8 +183,8 @@ export class FleetJournal implements JournalReader {
   async claim(due: readonly HeldExchange[], count: number, why: HoldEnd) {
     const { redis, ttl } = this.#context;
     const numbers = due.map(({ number }) => `${number}`);
-    const args = [this.#born ?? '', why, `${count}`, `${ttl}`, ...numbers];
-    const reply = await redis.eval(CLAIM, this.#keys, args, { once: true });
+    const args = [this.#sandbox.name, this.#born, why, `${count}`, `${ttl}`, ...numbers];
+    const reply = await redis.eval(CLAIM, args, { once: true });
     const [claimed, held] = Array.isArray(reply) ? reply : [[], 0];
     return { claimed: new Set(Array.from<string, number>(claimed, Number)), held: Number(held) };
   }
@@ -165,10 +195,11 @@ export class FleetJournal implements JournalReader {
     const { number } = exchange;
     const { name } = this.#sandbox;
     if (!this.#holding.delete(number)) return;
+    const [head] = writeExchange(exchange);
     const found = { ...exchange, shows: [], findings: findHoldFindings(exchange) };
-    const texts = [writeExchange(exchange), server, name, writeTotals([found], name, number)];
+    const totals = writeTotals([found], name, number);
     try {
-      await redis.eval(END_HOLD, this.#keys, [this.#born ?? '', `${number}`, ...texts]);
+      await redis.eval(END_HOLD, [name, this.#born, `${number}`, head, server, totals]);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
     }
@@ -191,7 +222,7 @@ export class FleetJournal implements JournalReader {
   /** A message only says that there is something to look for. */
   async #hear(message: string): Promise<void> {
     const [kind, server, number] = message.split(' ');
-    if (kind === 'deleted') this.know(undefined);
+    if (kind === 'deleted') this.know('');
     else if (server === this.#context.server) return;
     else if (kind === 'edit') this.#sandbox.emit({ kind });
     else if (kind !== 'hold') await this.look();
@@ -204,96 +235,41 @@ export class FleetJournal implements JournalReader {
   /** Looks for exchanges of other servers, and for replies held here that have to leave. */
   async look(): Promise<void> {
     this.#isRung = true;
-    this.#looking ??= this.#lookAgain().finally(() => {
-      this.#looking = undefined;
-    });
+    // What cannot be read now is looked for when there is a connection again.
+    this.#looking ??= this.#lookAgain()
+      .catch(() => {})
+      .finally(() => {
+        this.#looking = undefined;
+      });
     await this.#looking;
   }
 
   async #lookAgain(): Promise<void> {
     while (this.#isRung) {
       this.#isRung = false;
-      const numbers = [...this.#holding];
-      const from = (this.#latest ?? Number.MAX_SAFE_INTEGER - 1) + 1;
-      // What cannot be read now is looked for when there is a connection again.
-      const view = await this.#read(from, Number.MAX_SAFE_INTEGER, 'all', numbers).catch(
-        () => undefined,
-      );
-      if (view === undefined) return;
-      this.#latest = view.number;
-      for (const exchange of view.exchanges.values()) {
-        this.#sandbox.emit({ kind: 'exchange', exchange });
-      }
-      for (const [index, number] of numbers.entries()) {
-        const why = HOLD_ENDS.find((end) => end === view.whys[index]);
+      const { number: latest, size } = await this.size();
+      const told = Math.max(this.#latest ?? latest, latest - size);
+      const numbers = Array.from({ length: latest - told }, (_, index) => told + index + 1);
+      const exchanges = await this.#read(numbers);
+      this.#latest = latest;
+      for (const exchange of exchanges) this.#sandbox.emit({ kind: 'exchange', exchange });
+      const holding = [...this.#holding];
+      if (holding.length === 0) continue;
+      const command = ['HMGET', this.#key('claims'), ...holding.map(String)];
+      const whys = await this.#context.redis.run(command);
+      for (const [index, number] of holding.entries()) {
+        const why = HOLD_ENDS.find((end) => Array.isArray(whys) && end === whys[index]);
         if (why !== undefined) this.#sandbox.emit({ kind: 'release', why, exchanges: [number] });
       }
     }
   }
 
-  /** The oldest first. */
-  async #read(
-    from: number,
-    to: number,
-    part: keyof typeof PAGE = 'all',
-    holding: readonly number[] = [],
-  ) {
-    await this.#followed;
-    const args = [`${from}`, `${to}`, part, ...holding.map(String)];
-    const reply = await this.#context.redis.eval(READ, this.#keys, args);
-    const [born, number, cleared, size, first, texts, whys] = Array.isArray(reply)
-      ? reply
-      : [undefined, 0, 0, 0, 0, [], []];
-    this.know(born);
-    const exchanges = new Map<number, Exchange>();
-    for (const [index, text] of texts.entries()) {
-      exchanges.set(first + index, this.#restore(text, first + index));
-    }
-    return { number, size, dropped: number - cleared - size, exchanges, whys };
-  }
-
   /** A reply is no longer held if its server must have let it go, unless that died. */
-  #restore(text: string, number: number): Exchange {
-    const exchange = readExchange(text, number);
+  #restore(number: number, head = '', rest?: string): Exchange {
+    const exchange = readExchange(number, head, rest);
     const { hold } = exchange;
     const isDead = hold && hold.since + this.#context.maxHold + DEAD_HOLD_MS < Date.now();
     if (isDead) hold.ended ??= 'left';
     return exchange;
   }
-}
-
-/**
- * What exchanges add; empty if it is nothing.
- *
- * @param first their first number; Redis adds that of the exchange before an update
- */
-export function writeTotals(
-  exchanges: readonly Exchange[],
-  sandbox: string,
-  first: number,
-): string {
-  const totals = new Totals();
-  for (const [index, exchange] of exchanges.entries()) {
-    const { shows, findings } = exchange;
-    if (shows.length + findings.length === 0) continue;
-    totals.add({ ...exchange, number: first + index }, sandbox);
-  }
-  return totals.shown.length + totals.findings.length === 0 ? '' : JSON.stringify(totals);
-}
-
-export function readTotals(texts: readonly string[]): Totals {
-  const totals = new Totals();
-  for (const text of texts) totals.merge(JSON.parse(text));
-  return totals;
-}
-
-/** If it has many texts, puts what they add up to in their place. */
-export function addUp(redis: RedisConnection, key: string, count: unknown): void {
-  if (Number(count) < MAX_ADDED) return;
-  const sum = async () => {
-    const texts = await redis.list(key);
-    const args = [texts[0] ?? '', `${texts.length}`, JSON.stringify(readTotals(texts))];
-    await redis.eval(ADD_UP, [key], args);
-  };
-  sum().catch(() => {});
 }

@@ -7,11 +7,10 @@ import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createLimitError, StorageError } from '../../core/sandbox/storage-error.ts';
 import { writeExchange } from './exchange-text.ts';
-import type { FleetContext } from './fleet-context.ts';
-import { addUp, FleetJournal, writeTotals } from './fleet-journal.ts';
-import { type Known, readNewParts, writeParts } from './parts.ts';
-import { ASKS, sandboxKeys, TOUCH } from './scripts.ts';
-import { PartGoneError, spoiltError } from './store-parts.ts';
+import { type FleetContext, FleetJournal } from './fleet-journal.ts';
+import { addUp, writeTotals } from './fleet-totals.ts';
+import { type Known, PartGoneError, readNewParts, spoiltError, writeParts } from './parts.ts';
+import { ASKS, sandboxKey } from './scripts.ts';
 
 const MAX_BATCH = 100;
 
@@ -34,9 +33,6 @@ export class FleetSandbox implements KeptSandbox {
   readonly journal: FleetJournal;
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;
-  readonly #keys: readonly string[];
-  readonly #parts: string;
-  readonly #totals: string;
   #known: Known;
   /** The latest one that this server knows; 0 if it knows no sandbox. */
   #version = 0;
@@ -48,11 +44,7 @@ export class FleetSandbox implements KeptSandbox {
   constructor(sandbox: Sandbox, context: FleetContext) {
     this.#sandbox = sandbox;
     this.#context = context;
-    const keys = sandboxKeys(context.prefix, sandbox.name);
-    this.#keys = Object.values(keys);
-    this.#parts = keys.parts;
-    this.#totals = keys.totals;
-    this.journal = new FleetJournal(sandbox, keys, context);
+    this.journal = new FleetJournal(sandbox, context);
     this.#known = { state: sandbox.state, versions: new Map(), snapshots: new Map() };
   }
 
@@ -86,14 +78,6 @@ export class FleetSandbox implements KeptSandbox {
   /** False if there is one. */
   create(): Promise<boolean> {
     return this.#offer([], true);
-  }
-
-  /** Keeps it in use. */
-  async touch(): Promise<void> {
-    const { name, unused } = this.#sandbox;
-    if (unused > 0) return;
-    await this.#context.redis.eval(TOUCH, this.#keys, [name, `${this.#context.ttl}`]);
-    await this.journal.look();
   }
 
   subscribe(listener: SandboxListener): () => void {
@@ -207,11 +191,11 @@ export class FleetSandbox implements KeptSandbox {
     const { next, parts, drops } = writeParts(this.#known, after, version, creates);
     const until = redis.deadline;
     const args = [
+      name,
       `${version}`,
       server,
       `${redis.timeOf(until)}`,
       `${this.#version}`,
-      name,
       PERMANENT_SANDBOXES.includes(name) ? '' : `${maxSandboxes}`,
       asks.join(''),
       held.join(' '),
@@ -220,9 +204,9 @@ export class FleetSandbox implements KeptSandbox {
       `${drops.length}`,
       ...parts.flat(),
       ...drops,
-      ...exchanges.map(writeExchange),
+      ...exchanges.flatMap(writeExchange),
     ];
-    const reply = await redis.eval(updateScript, this.#keys, args, { until });
+    const reply = await redis.eval(updateScript, args, { until });
     const [kind, ...rest] = Array.isArray(reply) ? reply : [];
     this.#isBehind = kind === 'changed';
     switch (kind) {
@@ -237,7 +221,7 @@ export class FleetSandbox implements KeptSandbox {
           if (isWaiting(exchange)) this.journal.hold(exchange.number);
         }
         for (const { settle } of calls) settle(true);
-        addUp(redis, this.#totals, added);
+        addUp(redis, added, name);
         return true;
       }
       case 'changed':
@@ -256,26 +240,27 @@ export class FleetSandbox implements KeptSandbox {
     }
   }
 
-  async #read([, ...flat]: readonly unknown[]): Promise<void> {
+  /** @param rows of each part its name, its version, and its text if it is newer than what is known */
+  async #read(rows: readonly unknown[]): Promise<void> {
     const { redis } = this.#context;
     const versions = new Map<string, number>();
-    const texts = new Map<string, string>();
-    for (let at = 0; at < flat.length; at += 3) {
-      const [part, version, text] = flat.slice(at, at + 3);
+    const texts = new Map<string, unknown>();
+    for (let at = 0; at < rows.length; at += 3) {
+      const [part, version, text] = rows.slice(at, at + 3);
       versions.set(String(part), Number(version));
-      if (typeof text === 'string') texts.set(`${part}@${version}`, text);
+      texts.set(`${part}@${version}`, text ?? undefined);
     }
     const textOf = (field: string): string => {
       const text = texts.get(field);
-      if (text === undefined) throw new PartGoneError();
+      if (typeof text !== 'string') throw new PartGoneError();
       return text;
     };
     const read = async (fields: readonly string[]) => {
-      const missing = fields.filter((field) => !texts.has(field));
-      const reply = missing.length && (await redis.run(['HMGET', this.#parts, ...missing]));
-      for (const [index, text] of (Array.isArray(reply) ? reply : []).entries()) {
-        if (typeof text === 'string') texts.set(missing[index] ?? '', text);
-      }
+      const missing = fields.filter((field) => typeof texts.get(field) !== 'string');
+      if (missing.length === 0) return textOf;
+      const key = sandboxKey(redis.prefix, this.#sandbox.name, 'parts');
+      const reply = await redis.run(['HMGET', key, ...missing]);
+      for (const [index, field] of missing.entries()) texts.set(field, Object(reply)[index]);
       return textOf;
     };
     try {

@@ -1,22 +1,30 @@
-import { PERMANENT_SANDBOXES } from '../../core/limits.ts';
+import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
+import { writeJson } from '../../core/json.ts';
+import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';
 import { isHeld } from '../../core/sandbox/exchange.ts';
+import { MAX_REMEMBERED_BYTES } from '../../core/sandbox/memory-budget.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { Start } from '../../core/scenario/sandbox-start.ts';
+import { storeText } from '../../core/store/store-text.ts';
 import type { KeeperContext } from '../../server/feature.ts';
+import { packageVersion } from '../../server/files.ts';
+import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import type { Keeper } from '../../server/open-sandboxes.ts';
 import type { BaseOptions } from '../../server/options.ts';
 import type { ServerPersistence } from '../../server/persistence.ts';
-import { createContext, type FleetContext } from './fleet-context.ts';
-import { addUp, readTotals } from './fleet-journal.ts';
+import type { FleetContext } from './fleet-journal.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';
-import type { FleetOptions } from './options.ts';
-import { BEAT, DELETE, fleetKeys, sandboxKeys, UNUSED } from './scripts.ts';
+import { addUp, readTotals } from './fleet-totals.ts';
+import { type FleetOptions, parseRedisAddress, REDIS_ADDRESS_FORM } from './options.ts';
+import { RedisConnection } from './redis-connection.ts';
+import { BEAT, DELETE, UNUSED, updateScript } from './scripts.ts';
 
-/** How often a server gives a sign of life, and keeps what it uses; more often than `--sandbox-idle`. */
-const BEAT_MS = 5_000;
+const DAY_MS = 86_400_000;
 
 const DRAIN_MS = 2_000;
 
@@ -26,14 +34,15 @@ const NOTICE_MS = 60_000;
 /** Sandboxes that are read at once, so that nobody waits for all of them. */
 const PAGE = 500;
 
+type Options = BaseOptions & FleetOptions;
+
 /** Joins the servers of a fleet. @throws StorageError */
 export async function joinFleet(
   url: string,
-  options: BaseOptions & FleetOptions,
+  options: Options,
   keeper: KeeperContext,
 ): Promise<Keeper> {
-  const context = createContext(url, options, keeper);
-  const fleet = new Fleet(context, options);
+  const fleet = new Fleet(createContext(url, options, keeper), options);
   try {
     await fleet.beat();
   } catch (error) {
@@ -43,54 +52,87 @@ export async function joinFleet(
   return fleet;
 }
 
+/** @throws StorageError */
+function createContext(
+  url: string,
+  options: Options,
+  { start, agreed }: KeeperContext,
+): FleetContext {
+  const address = parseRedisAddress(url);
+  if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
+  const {
+    fleetTtl: ttl = DAY_MS,
+    journal: capacity = DEFAULTS.journal,
+    maxHold = DEFAULTS.maxHold,
+    maxSandboxes = DEFAULTS.maxSandboxes,
+  } = options;
+  // Pub/sub knows no databases.
+  const prefix = `petstore-mock:${address.name}:${address.database}:${hashStart(start, agreed)}`;
+  return {
+    redis: new RedisConnection(address, prefix, options.onNotice),
+    server: crypto.randomUUID(),
+    ttl,
+    maxHold,
+    maxSandboxes,
+    platform: NODE_PLATFORM,
+    updateScript: updateScript(ttl, capacity, MAX_REMEMBERED_BYTES),
+    counts: { calls: 0, conflicts: 0 },
+    cache: { of: '', heads: new Map() },
+  };
+}
+
+/**
+ * A server with another version, which may write states in another way, or with other settings is of another
+ * fleet, which begins anew beside this one.
+ */
+function hashStart({ store, scenarios, ...start }: Start, agreed: unknown): string {
+  const definitions = writeJson(scenarios.map(({ definition }) => definition));
+  const settings = [packageVersion(), start, definitions, agreed];
+  const hash = createHash('sha256');
+  for (const piece of storeText(store)) hash.update(piece);
+  hash.update(inspect(settings, { depth: null, maxArrayLength: null, maxStringLength: null }));
+  return hash.digest('hex').slice(0, 12);
+}
+
 /** Keeps the sandboxes of all servers in Redis. */
 class Fleet implements Keeper, ServerPersistence {
   readonly isShared = true;
   readonly forgets =
     'servers that share sandboxes (--shared) keep no earlier states and have one start for all sandboxes';
   readonly #context: FleetContext;
-  readonly #options: BaseOptions & FleetOptions;
+  readonly #options: Options;
   readonly #opened = new WeakMap<Sandbox, FleetSandbox>();
   readonly #served = new Totals();
   /** Ends of holds that Redis does not have yet. */
   readonly #ending = new Set<Promise<void>>();
-  readonly #stopBeating: () => void;
   #sandboxes: Sandboxes | undefined;
-  #token: string;
+  #token: string = crypto.randomUUID();
   #servers = 0;
   #size = 0;
   #isDraining = false;
   #loss = { text: '', until: 0 };
 
-  constructor(context: FleetContext, options: BaseOptions & FleetOptions) {
+  constructor(context: FleetContext, options: Options) {
     this.#context = context;
     this.#options = options;
-    this.#token = crypto.randomUUID();
-    const beat = () => void this.beat().catch(() => {});
-    context.redis.onConnected = beat;
-    const { sandboxIdle = BEAT_MS } = options;
-    this.#stopBeating = context.platform.every(Math.min(BEAT_MS, sandboxIdle / 4), beat);
+    context.redis.onChecked = () => void this.beat().catch(() => {});
   }
 
-  /** Tells the other servers of this one, and looks whether Redis still has the fleet. */
+  /** Tells the other servers of this one and what it uses, and looks whether Redis still has the fleet. */
   async beat(): Promise<void> {
-    const { redis, prefix, server, ttl } = this.#context;
+    const { redis, server, ttl } = this.#context;
+    const used = [...(this.#sandboxes ?? [])].filter(({ unused }) => unused === 0);
     // The token stays, and what follows it tells the data of Redis from what it had before a loss.
-    const args = [server, `${ttl}`, `${this.controlToken} ${crypto.randomUUID()}`];
-    const reply = await redis.eval(BEAT, Object.values(fleetKeys(prefix)), args);
-    const [token, servers, size] = Array.isArray(reply) ? reply : [];
-    if (this.#servers > 0 && token !== this.#token) {
+    const token = `${this.controlToken} ${crypto.randomUUID()}`;
+    const args = [server, `${ttl}`, token, ...used.map(({ name }) => name)];
+    const reply = await redis.eval(BEAT, args);
+    const [found, servers, size] = Array.isArray(reply) ? reply : [];
+    if (this.#servers > 0 && found !== this.#token) {
       const text = `${redis.address.shown} has lost its data: ${this.#size} sandboxes start anew`;
       this.#loss = { text, until: performance.now() + NOTICE_MS };
       this.#options.onNotice?.(text);
     }
-    [this.#token, this.#servers, this.#size] = [String(token), Number(servers), Number(size)];
-    await this.#touchUsed();
-  }
-
-  async #touchUsed(): Promise<void> {
-    const used = [...(this.#sandboxes ?? [])].filter(({ unused }) => unused === 0);
-    await Promise.all(used.map((sandbox) => this.of(sandbox).touch()));
+    [this.#token, this.#servers, this.#size] = [String(found), Number(servers), Number(size)];
   }
 
   open(sandboxes: Sandboxes): this {
@@ -121,9 +163,10 @@ class Fleet implements Keeper, ServerPersistence {
   }
 
   status() {
-    const { redis, prefix, counts } = this.#context;
+    const { redis, counts } = this.#context;
     const roundTrip = Math.round(redis.roundTrip * 1000) / 1000;
-    return { fleet: prefix, servers: this.#servers, sandboxes: this.#size, ...counts, roundTrip };
+    const { prefix: fleet } = redis;
+    return { fleet, servers: this.#servers, sandboxes: this.#size, ...counts, roundTrip };
   }
 
   of(sandbox: Sandbox): FleetSandbox {
@@ -162,43 +205,38 @@ class Fleet implements Keeper, ServerPersistence {
     if (PERMANENT_SANDBOXES.includes(name)) return false;
     const { unused = unusedFor } = this.#all.get(name) ?? {};
     if (unused < unusedFor) return false;
-    const { redis, prefix, ttl } = this.#context;
-    const keys = sandboxKeys(prefix, name);
-    const args = [name, `${unusedFor}`, `${ttl}`];
-    const added = await redis.eval(DELETE, Object.values(keys), args, { once: true });
+    const { redis, ttl } = this.#context;
+    const added = await redis.eval(DELETE, [name, `${unusedFor}`, `${ttl}`], { once: true });
     if (added === null) return false;
-    addUp(redis, keys.past, added);
+    addUp(redis, added);
     this.#all.remove(name)?.emit({ kind: 'deleted' });
     return true;
   }
 
   async unused(): Promise<ReadonlyMap<string, number>> {
-    const { redis, prefix } = this.#context;
-    await this.#touchUsed();
+    await this.beat();
     // These exist before their first use.
-    const unused = new Map(PERMANENT_SANDBOXES.map((name) => [name, performance.now()]));
+    const permanent = PERMANENT_SANDBOXES.map((name) => [name, performance.now()] as const);
+    const unused = new Map(permanent);
     for (let from = 0, isOver = false; !isOver; ) {
-      const args = [prefix, `${from}`, `${PAGE}`];
-      const reply = await redis.eval(UNUSED, [fleetKeys(prefix).sandboxes], args);
+      const reply = await this.#context.redis.eval(UNUSED, [`${from}`, `${PAGE}`]);
       const [seen, gone, flat] = Array.isArray(reply) ? reply : [0, 0, []];
       for (let at = 0; at < flat.length; at += 2) unused.set(flat[at], Number(flat[at + 1]));
       from += seen - gone;
       isOver = seen < PAGE;
     }
     for (const { name } of [...this.#all]) if (!unused.has(name)) this.#all.remove(name);
-    const others = [...unused].slice(PERMANENT_SANDBOXES.length);
-    const permanent = [...unused].slice(0, PERMANENT_SANDBOXES.length);
-    return new Map([...permanent, ...others.sort(([one], [two]) => (one < two ? -1 : 1))]);
+    const names = [...unused.keys()].slice(PERMANENT_SANDBOXES.length).sort();
+    return new Map([...PERMANENT_SANDBOXES, ...names].map((name) => [name, unused.get(name) ?? 0]));
   }
 
   async totals(): Promise<Totals> {
-    const { redis, prefix } = this.#context;
+    const { redis } = this.#context;
     const names = [...(await this.unused()).keys()];
-    const lists = [fleetKeys(prefix).past, ...names.map((it) => sandboxKeys(prefix, it).totals)];
-    const totals = new Totals();
-    for (let at = 0; at < lists.length; at += PAGE) {
-      const page = await Promise.all(lists.slice(at, at + PAGE).map((key) => redis.list(key)));
-      totals.merge(readTotals(page.flat()));
+    const totals = await readTotals(redis);
+    for (let at = 0; at < names.length; at += PAGE) {
+      const page = names.slice(at, at + PAGE).map((name) => readTotals(redis, name));
+      for (const its of await Promise.all(page)) totals.merge(its);
     }
     return totals;
   }
@@ -219,7 +257,6 @@ class Fleet implements Keeper, ServerPersistence {
   }
 
   async close(): Promise<void> {
-    this.#stopBeating();
     await Promise.all(this.#ending);
     this.#context.redis.close();
   }

@@ -2,30 +2,57 @@ import { COLLECTIONS } from '../../core/contract/records.ts';
 import { writeJson } from '../../core/json.ts';
 import { parseLatch } from '../../core/sandbox/holds.ts';
 import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { loadBases, type Start } from '../../core/scenario/sandbox-start.ts';
 import { type Scenario, scenarioShape } from '../../core/scenario/scenario-shape.ts';
 import { ASSUME } from '../../core/scenario/settings-shapes.ts';
+import type { Store } from '../../core/store/store.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import {
   changedRecords,
-  fieldOf,
-  isOfStore,
-  type KnownStore,
   type NamedPart,
-  type ReadFields,
+  parseStorePart,
   readExactly,
-  readStore,
-  storeVersions,
-  type Versions,
+  readRecords,
+  writeRecords,
 } from './store-parts.ts';
 
-const SNAPSHOTS = 'snapshots';
+/** The version of each part that differs from the start. */
+export type Versions = ReadonlyMap<string, number>;
 
-/** What a server knows of a sandbox in Redis. Snapshots refer to parts, also to those that were replaced. */
+interface Snapshot {
+  readonly store: Store;
+  /** Of its store. Snapshots refer to parts, also to those that were replaced. */
+  readonly versions: Versions;
+}
+
+/** What a server knows of a sandbox in Redis. */
 export interface Known {
   readonly state: State;
   readonly versions: Versions;
-  readonly snapshots: ReadonlyMap<string, KnownStore>;
+  readonly snapshots: ReadonlyMap<string, Snapshot>;
+}
+
+/** Redis has changed meanwhile, or the sandbox was created anew. */
+export class PartGoneError extends Error {}
+
+/** Gives the texts of these fields, each a part and its version. @throws PartGoneError */
+type ReadFields = (fields: readonly string[]) => Promise<(field: string) => string>;
+
+const SNAPSHOTS = 'snapshots';
+
+const fieldOf = ([part, version]: readonly [string, number]) => `${part}@${version}`;
+
+/** Whoever has written it, it was no server of this fleet. */
+export function spoiltError(what: string, error: unknown): StorageError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new StorageError(
+    `the ${what} of the sandbox in Redis cannot be read (${why}): delete the sandbox or its keys`,
+  );
+}
+
+function storeVersions(versions: Versions): Versions {
+  return new Map([...versions].filter(([part]) => parseStorePart(part) !== undefined));
 }
 
 /**
@@ -35,64 +62,93 @@ export interface Known {
  * @param isNew whether the sandbox begins, which its settings and clock tell
  */
 export function writeParts(known: Known, after: State, version: number, isNew: boolean) {
-  const { settings, clock } = known.state;
-  const fresh = { ...known.state, settings: { ...settings }, clock: { ...clock } };
-  const parts = changedParts(isNew ? fresh : known.state, after);
-  const isSaved = after.snapshots !== known.state.snapshots;
+  const { state, versions: before, snapshots: earlier } = known;
+  const { settings, clock } = state;
+  const base = isNew ? { ...state, settings: { ...settings }, clock: { ...clock } } : state;
+  const parts = changedParts(base, after);
+  const isSaved = after.snapshots !== state.snapshots;
   if (parts.length === 0 && !isSaved) return { next: { ...known, state: after }, parts, drops: [] };
-  const versions = new Map(known.versions);
-  for (const [part] of parts) versions.set(part, version);
-  const saved = { store: after.store, versions: storeVersions(versions) };
-  const snapshots = new Map(
-    Array.from(after.snapshots, ([name, store]) => {
-      const earlier = known.snapshots.get(name);
-      return [name, earlier?.store === store ? earlier : saved];
-    }),
-  );
+  const versions = new Map([...before, ...parts.map(([part]) => [part, version] as const)]);
+  let snapshots = earlier;
   if (isSaved) {
+    const saved = { store: after.store, versions: storeVersions(versions) };
+    snapshots = new Map(
+      Array.from(after.snapshots, ([name, store]) => {
+        const kept = earlier.get(name);
+        return [name, kept?.store === store ? kept : saved];
+      }),
+    );
     const references = Array.from(snapshots, ([name, { versions: of }]) => [name, [...of]]);
     parts.push([SNAPSHOTS, JSON.stringify(references)]);
     versions.set(SNAPSHOTS, version);
   }
-  const gone = [...known.snapshots].filter(([name, it]) => snapshots.get(name) !== it);
-  const candidates = [known, ...gone.map(([, it]) => it)].flatMap((it) => [...it.versions]);
-  const referring = [versions, ...Array.from(snapshots.values(), (it) => it.versions)];
-  const drops = candidates.filter(([part, at]) => !referring.some((of) => of.get(part) === at));
+  const replaced = [...before].filter(([part, at]) => versions.get(part) !== at);
+  const gone = [...earlier].filter(([name, it]) => snapshots.get(name) !== it);
+  const drops = [...replaced, ...gone.flatMap(([, it]) => [...it.versions])].filter(
+    ([part, at]) =>
+      versions.get(part) !== at &&
+      ![...snapshots.values()].some((it) => it.versions.get(part) === at),
+  );
   return { next: { state: after, versions, snapshots }, parts, drops: drops.map(fieldOf) };
 }
 
 /** @throws PartGoneError */
 export async function readNewParts(
-  { state, versions: before, snapshots }: Known,
+  known: Known,
   versions: Versions,
   read: ReadFields,
   start: Start,
 ): Promise<Known> {
-  const store = await readStore({ store: state.store, versions: before }, versions, read, start);
-  const next = { state: { ...state, store }, versions, snapshots };
-  for (const part of new Set([...before.keys(), ...versions.keys()])) {
-    const version = versions.get(part) ?? 0;
-    if (version === before.get(part) || isOfStore(part)) continue;
-    const field = fieldOf([part, version]);
-    const text = (await read([field]))(field);
+  const state = await readState(known.state, known.versions, versions, read, start);
+  const version = versions.get(SNAPSHOTS);
+  if (version === undefined || version === known.versions.get(SNAPSHOTS)) {
+    return { ...known, state, versions };
+  }
+  const field = fieldOf([SNAPSHOTS, version]);
+  const references: readonly (readonly [string, Iterable<[string, number]>])[] = JSON.parse(
+    (await read([field]))(field),
+  );
+  const snapshots = new Map<string, Snapshot>();
+  for (const [name, of] of references) {
+    const wanted = new Map(of);
+    const base = known.snapshots.get(name) ?? {
+      store: state.store,
+      versions: storeVersions(versions),
+    };
+    const from = { ...state, store: base.store };
+    const { store } = await readState(from, base.versions, wanted, read, start);
+    snapshots.set(name, { store, versions: wanted });
+  }
+  const stores = new Map(Array.from(snapshots, ([name, { store }]) => [name, store]));
+  return { state: { ...state, snapshots: stores }, versions, snapshots };
+}
+
+/** Makes a state of another one. Records of which it has no version are as at the start. */
+async function readState(
+  base: State,
+  before: Versions,
+  wanted: Versions,
+  read: ReadFields,
+  start: Start,
+): Promise<State> {
+  const changed = [...new Set([...before.keys(), ...wanted.keys()])].filter(
+    (part) => part !== SNAPSHOTS && before.get(part) !== wanted.get(part),
+  );
+  const fields = new Map([...wanted].map((versioned) => [versioned[0], fieldOf(versioned)]));
+  const textOf = await read(changed.flatMap((part) => fields.get(part) ?? []));
+  let state = base;
+  for (const part of changed) {
+    const field = fields.get(part);
+    const ofStore = parseStorePart(part);
     const member = MEMBER_NAMES.find((name) => name === part);
-    if (member !== undefined) {
-      next.state = { ...next.state, [member]: await MEMBERS[member].read(text, start) };
-    } else if (part === SNAPSHOTS) {
-      const references: readonly (readonly [string, Iterable<[string, number]>])[] =
-        JSON.parse(text);
-      const restored = new Map<string, KnownStore>();
-      for (const [name, of] of references) {
-        const wanted = new Map(of);
-        const base = snapshots.get(name) ?? { store, versions };
-        restored.set(name, { store: await readStore(base, wanted, read, start), versions: wanted });
-      }
-      next.snapshots = restored;
-      const stores = Array.from(restored, ([name, it]) => [name, it.store] as const);
-      next.state = { ...next.state, snapshots: new Map(stores) };
+    if (ofStore !== undefined) {
+      const text = field === undefined ? writeRecords(start.store, ofStore) : textOf(field);
+      state = { ...state, store: readRecords(state.store, ofStore, text) };
+    } else if (member !== undefined) {
+      state = { ...state, [member]: await MEMBERS[member].read(textOf(field ?? part), start) };
     }
   }
-  return next;
+  return state;
 }
 
 /** Each server remembers the past of its own calls. */

@@ -54,8 +54,10 @@ interface RunOptions {
 /** One connection, which all commands and channels share. The client makes it again whenever it is lost. */
 export class RedisConnection {
   readonly address: RedisAddress;
-  /** Called whenever there is a connection again. */
-  onConnected: () => void = () => {};
+  /** What all keys begin with. */
+  readonly prefix: string;
+  /** Called again and again while there is a connection, and at once when there is one. */
+  onChecked: () => void = () => {};
   /** In milliseconds. */
   roundTrip = 0;
   readonly #client: ReturnType<typeof openClient>;
@@ -71,9 +73,10 @@ export class RedisConnection {
   #isFirst = true;
   #isClosed = false;
 
-  constructor(address: RedisAddress, onNotice: (message: string) => void = () => {}) {
+  constructor(address: RedisAddress, prefix: string, onNotice?: (message: string) => void) {
     this.address = address;
-    this.#onNotice = onNotice;
+    this.prefix = prefix;
+    this.#onNotice = onNotice ?? (() => {});
     this.#client = openClient(address)
       .on('error', (error) => this.#lose(error))
       .on('ready', () => void this.#check());
@@ -129,19 +132,9 @@ export class RedisConnection {
     }
   }
 
-  eval(
-    script: Script,
-    keys: readonly string[],
-    args: readonly string[] = [],
-    options: RunOptions = {},
-  ): Promise<unknown> {
-    const command = ['EVALSHA', script.hash, String(keys.length), ...keys, ...args];
+  eval(script: Script, args: readonly string[], options: RunOptions = {}): Promise<unknown> {
+    const command = ['EVALSHA', script.hash, '1', this.prefix, ...args];
     return this.run(command, { ...options, script });
-  }
-
-  async list(key: string): Promise<readonly string[]> {
-    const reply = await this.run(['LRANGE', key, '0', '-1']);
-    return Array.isArray(reply) ? reply.map(String) : [];
   }
 
   async follow(channel: Channel): Promise<void> {
@@ -209,6 +202,7 @@ export class RedisConnection {
         // It was read before this moment, so Redis is at least so far by now.
         this.#ahead = Number(seconds) * 1000 + Number(microseconds) / 1000 - received;
         this.#becomeUsable();
+        this.onChecked();
       } catch (error) {
         if (!isOver()) this.#lose(error);
         await delay(RETRY_AFTER_MS);
@@ -225,7 +219,6 @@ export class RedisConnection {
     this.#isFirst = false;
     this.#events.emit('news');
     for (const channel of this.#channels) void this.follow(channel);
-    this.onConnected();
   }
 }
 

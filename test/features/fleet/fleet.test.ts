@@ -358,23 +358,20 @@ describeWithRedis('a fleet', () => {
   });
 
   test.each([
-    ['settings', 'HSET', 'parts', 'null'],
-    ['orders/0', 'HSET', 'parts', '{"id":'],
-    ['exchange 1', 'LSET', 'journal', 'null'],
-  ])('refuses spoilt %s, until the sandbox is deleted', async (field, command, part, value) => {
+    ['state', 'parts', '^settings@', 'null'],
+    ['state', 'parts', '^orders/0@', '{"id":'],
+    ['exchange 1', 'journal', '^1$', 'null'],
+  ])('refuses a spoilt %s, until the sandbox is deleted', async (what, part, field, value) => {
     const [first, ask] = [asker((await join()).port, ''), asker((await join()).port, '')];
     expect((await first('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
     const { shared } = Object((await first('GET', '/~mine/__mock/status')).json);
     const script = `redis.call('SELECT', ARGV[1])
-      local key = ARGV[2]
-      if ARGV[3] == 'LSET' then return redis.call('LSET', key, 0, ARGV[5]) end
-      for _, field in ipairs(redis.call('HKEYS', key)) do
-        if string.find(field, ARGV[4] .. '@', 1, true) then redis.call('HSET', key, field, ARGV[5]) end
+      for _, field in ipairs(redis.call('HKEYS', ARGV[2])) do
+        if string.find(field, ARGV[3]) then redis.call('HSET', ARGV[2], field, ARGV[4]) end
       end`;
     const key = `${shared.fleet}:mine:${part}`;
-    await redis.command('EVAL', script, '0', String(database), key, command, field, value);
+    await redis.command('EVAL', script, '0', String(database), key, field, value);
     const path = part === 'journal' ? '/~mine/__mock/requests' : '/~mine/v1/pets';
-    const what = part === 'journal' ? 'exchange 1' : 'state';
     const message = expect.stringContaining(`the ${what} of the sandbox in Redis cannot be read`);
     // The server that wrote it has it in memory.
     expect(await ask('GET', path)).toMatchObject({ status: 503, json: { message } });

@@ -99,8 +99,7 @@ describeWithRedis('the storage of a fleet', () => {
     const url = `redis://127.0.0.1:${port}/0${name}`;
     const onNotice = (it: string) => notices.push(it);
     const options = { journal: 100, maxHold: 60_000, maxSandboxes: 2, onNotice, ...settings };
-    const context = { start, upstream: undefined, openResponder: undefined };
-    const fleet = await joinFleet(url, options, context);
+    const fleet = await joinFleet(url, options, { start, agreed: settings });
     fleets.push(fleet);
     return fleet;
   }

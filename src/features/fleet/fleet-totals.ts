@@ -1,0 +1,52 @@
+import { Totals } from '../../core/sandbox/coverage.ts';
+import type { Exchange } from '../../core/sandbox/exchange.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { ADD_UP, sandboxKey } from './scripts.ts';
+
+/** Texts that wait to be added up. */
+const MAX_ADDED = 64;
+
+/**
+ * What exchanges add; empty if it is nothing.
+ *
+ * @param first their first number; Redis adds that of the exchange before an update
+ */
+export function writeTotals(
+  exchanges: readonly Exchange[],
+  sandbox: string,
+  first: number,
+): string {
+  const totals = new Totals();
+  for (const [index, exchange] of exchanges.entries()) {
+    const { shows, findings } = exchange;
+    if (shows.length + findings.length === 0) continue;
+    totals.add({ ...exchange, number: first + index }, sandbox);
+  }
+  return totals.shown.length + totals.findings.length === 0 ? '' : JSON.stringify(totals);
+}
+
+async function readTexts(redis: RedisConnection, sandbox: string) {
+  const { prefix } = redis;
+  const key = sandbox === '' ? `${prefix}/past` : sandboxKey(prefix, sandbox, 'totals');
+  const reply = await redis.run(['LRANGE', key, '0', '-1']);
+  const texts: readonly string[] = Array.isArray(reply) ? reply : [];
+  const totals = new Totals();
+  for (const text of texts) totals.merge(JSON.parse(text));
+  return { texts, totals };
+}
+
+/** Of a sandbox; without a name, of deleted ones and cleared journals. */
+export async function readTotals(redis: RedisConnection, sandbox = ''): Promise<Totals> {
+  return (await readTexts(redis, sandbox)).totals;
+}
+
+/** If many of them wait, puts what they add up to in their place. */
+export function addUp(redis: RedisConnection, count: unknown, sandbox = ''): void {
+  if (Number(count) < MAX_ADDED) return;
+  const sum = async () => {
+    const { texts, totals } = await readTexts(redis, sandbox);
+    const [first = ''] = texts;
+    await redis.eval(ADD_UP, [sandbox, first, `${texts.length}`, JSON.stringify(totals)]);
+  };
+  sum().catch(() => {});
+}
