@@ -7,8 +7,7 @@ import {
 } from '../../src/core/contract/assumption-table.ts';
 import { createStore, type Store } from '../../src/core/store/store.ts';
 import { prepareMock } from '../../src/features/deployment/ask-mock.ts';
-import type { CheckReport } from '../../src/features/deployment/check/check-report.ts';
-import { createCheckReport } from '../../src/features/deployment/check/report.ts';
+import { type CheckReport, createCheckReport } from '../../src/features/deployment/check/report.ts';
 import { type CheckRun, runCheck } from '../../src/features/deployment/check/run.ts';
 import { type DeploymentRequest, Pace } from '../../src/features/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/features/deployment/deployment-reply.ts';

@@ -6,10 +6,10 @@ import { answer } from '../../core/sandbox/answer.ts';
 import type { Exchange } from '../../core/sandbox/exchange.ts';
 import { createServiceRequest } from '../../core/sandbox/service-request.ts';
 import { initialState } from '../../core/sandbox/state.ts';
-import { createStart } from '../../core/scenario/sandbox-start.ts';
+import { createStart, type Start } from '../../core/scenario/sandbox-start.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { basisReasons, type Representation, representationFor } from '../../core/service/reply.ts';
-import type { Store } from '../../core/store/store.ts';
+import { createStore, type Store } from '../../core/store/store.ts';
 import type { DeploymentRequest } from './deployment-client.ts';
 import type { DeploymentReply } from './deployment-reply.ts';
 
@@ -29,7 +29,7 @@ export function prepareMock(
   now: number,
   seed?: number,
 ): (choices: Choices) => AskMock {
-  const initial = initialState(createStart({ plain: true, seed }, store), now);
+  const initial = { ...initialState(findStart(seed), now), store };
   const bodies = new Map<string, BodyBytes>();
   return (choices) => {
     const settings = { ...initial.settings, choices, represent: representLate(choices) };
@@ -45,6 +45,16 @@ export function prepareMock(
       return { status: reply.status, headers: reply.headers, body, basis, why };
     };
   };
+}
+
+const NO_RECORDS = createStore({ animals: [], inventory: [], orders: [] });
+const starts = new Map<number | undefined, Start>();
+
+/** All mocks share the settings of a start. */
+function findStart(seed: number | undefined): Start {
+  const start = starts.get(seed) ?? createStart({ plain: true, seed }, NO_RECORDS);
+  starts.set(seed, start);
+  return start;
 }
 
 /** Reads the choices with the first record, so that a reply without one does not depend on them. */

@@ -1,4 +1,5 @@
 import { assumptionTopic } from '../../core/contract/assumption-table.ts';
+import { deviationText } from '../../core/contract/check-reply.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { countText, formatProblem } from '../../core/words.ts';
 import {
@@ -17,21 +18,22 @@ import {
   type Style,
 } from '../../terminal/terminal.ts';
 import { formatJson, requireNew, writeOutput } from '../../terminal/write-files.ts';
+import { type PlannedRequest, planCheck } from './check/probes.ts';
+import {
+  type CheckReport,
+  createCheckReport,
+  findShortfall,
+  reportsViolation,
+} from './check/report.ts';
+import { runCheck } from './check/run.ts';
 import {
   type CheckChange,
-  type CheckReport,
   createConfig,
-  type Difference,
   type EarlierCheck,
   listChanges,
   readEarlierCheck,
-  VERDICT_TONES,
-  type VerdictName,
   verdictText,
-} from './check/check-report.ts';
-import { type PlannedRequest, planCheck } from './check/probes.ts';
-import { createCheckReport, findShortfall, reportsViolation } from './check/report.ts';
-import { runCheck } from './check/run.ts';
+} from './check/saved-checks.ts';
 import { askConsent, openDeployment, withProgress } from './deployment-access.ts';
 import type { DeploymentFlags } from './flags.ts';
 import { SAFE_METHODS } from './transport.ts';
@@ -47,16 +49,16 @@ export const check: Command<DeploymentFlags> = async ({
   if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
   const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against);
   if (flags.save !== undefined && !flags.force) requireNew(flags.save, '--save');
-  const requests = plan.reduce((sum, { times }) => sum + times, 0);
-  const writing = plan.reduce(
-    (sum, { method, times }) => sum + (SAFE_METHODS.test(method) ? 0 : times),
-    0,
-  );
+  const count = (requests: typeof plan) => requests.reduce((sum, { times }) => sum + times, 0);
+  const [requests, writing] = [
+    count(plan),
+    count(plan.filter(({ method }) => !SAFE_METHODS.test(method))),
+  ];
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of those that fail`;
   await askConsent(client.url, planned, flags.yes, terminal);
   const run = await withProgress(client, 'check', terminal, (progress) =>
-    runCheck(client, flags, (text, share) => progress(`${Math.floor(share * 100)}% ${text}`)),
+    runCheck(client, flags, progress),
   );
   const report = createCheckReport(run);
   const changes = earlier && listChanges(earlier, report, flags.allowUnsettled ?? false);
@@ -85,80 +87,71 @@ async function readEarlier(file: string): Promise<EarlierCheck> {
   throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }
 
+const TONES: Readonly<Record<string, 'grey' | 'yellow' | 'red'>> = {
+  open: 'grey',
+  'not-tried': 'grey',
+  'none-of-the-options': 'yellow',
+  different: 'red',
+};
+
 function renderCheck(
-  report: CheckReport,
+  { assumptions, replies }: CheckReport,
   changes: readonly CheckChange[] | undefined,
   notes: readonly string[],
   style: Style,
 ): string {
-  const { assumptions, replies } = report;
-  const topics = [...new Set(assumptions.map(({ id }) => assumptionTopic(id)))];
-  const tables = [
-    ...topics.map((topic) => {
-      const ofTopic = assumptions.filter(({ id }) => assumptionTopic(id) === topic);
-      const rows = ofTopic.map(({ id, verdict, option = verdictText(verdict), why }) => {
-        return createRow(id, verdict, option, why, style);
-      });
-      return renderSection(topic, rows, style);
+  const lines = [
+    ...assumptions.map(({ id, verdict, option = verdictText(verdict), why }) => {
+      return { topic: assumptionTopic(id), name: id, verdict, text: option, why };
     }),
-    renderSection(
-      'Documented replies',
-      replies.map(({ operation, status, verdict, differences = [], why }) => {
-        const reasons = [...differences.map(formatDifference), ...(why === undefined ? [] : [why])];
-        const name = `${operation} ${status}`;
-        return createRow(name, verdict, verdictText(verdict), reasons.join('; '), style);
-      }),
-      style,
-    ),
+    ...replies.map(({ operation, status, verdict, differences = [], why }) => {
+      const found = differences.map((each) => `${each.exchange}: ${deviationText(each)}`);
+      const reasons = [...found, ...(why === undefined ? [] : [why])].join('; ');
+      const name = `${operation} ${status}`;
+      return {
+        topic: 'Documented replies',
+        name,
+        verdict,
+        text: verdictText(verdict),
+        why: reasons,
+      };
+    }),
   ];
+  const tables = [...new Set(lines.map(({ topic }) => topic))].map((title) => {
+    const rows = lines.flatMap(({ topic, name, verdict, text, why = '' }) => {
+      const shown = paint(text, TONES[verdict], style);
+      return topic === title ? [[name, shown, escapeControls(why)]] : [];
+    });
+    return renderSection(title, rows, style);
+  });
   if (changes !== undefined) {
-    const lines = changes.map((change) => escapeControls(formatChange(change)));
-    const rows = (lines.length > 0 ? lines : ['none']).map((line) => [line]);
+    const texts = changes.length > 0 ? changes.map(formatChange) : ['none'];
+    const rows = texts.map((text) => [escapeControls(text)]);
     tables.push(renderSection('Changes', rows, style));
   }
-  return [
-    ...tables,
-    [...notes.map(escapeControls), ...summarize(report)].map((line) => `${line}\n`).join(''),
-  ].join('\n');
+  const summary = [
+    ...notes,
+    countVerdicts('assumption', assumptions, ['settled', 'none-of-the-options', 'open']),
+    countVerdicts('reply', replies, ['as-documented', 'different', 'not-tried']),
+  ];
+  return [...tables, summary.map((line) => `${escapeControls(line)}\n`).join('')].join('\n');
 }
 
-function createRow(name: string, verdict: VerdictName, text: string, why = '', style: Style) {
-  return [name, paint(text, VERDICT_TONES[verdict], style), escapeControls(why)];
-}
-
-function summarize(report: CheckReport): string[] {
-  const { assumptions, replies, holdsForLag } = report;
-  const ofAssumptions = [
-    `${count(assumptions, 'settled')} settled`,
-    `${count(assumptions, 'none-of-the-options')} none of the options`,
-    `${count(assumptions, 'open')} open`,
-  ];
-  const ofReplies = [
-    `${count(replies, 'as-documented')} as documented`,
-    `${count(replies, 'different')} different`,
-    `${count(replies, 'not-tried')} not tried`,
-  ];
-  return [
-    `${countText(assumptions.length, 'assumption')}: ${ofAssumptions.join(', ')}`,
-    `${countText(replies.length, 'reply', 'replies')}: ${ofReplies.join(', ')}`,
-    ...(holdsForLag === undefined
-      ? []
-      : [`Verdicts of no effect hold for a lag of up to ${holdsForLag} s`]),
-  ];
-}
-
-function count<V extends VerdictName>(list: readonly { verdict: V }[], wanted: V): number {
-  return list.filter(({ verdict }) => verdict === wanted).length;
+function countVerdicts<V extends string>(
+  what: 'assumption' | 'reply',
+  all: readonly { readonly verdict: V }[],
+  names: readonly V[],
+): string {
+  const counts = names.map((name) => {
+    const { length } = all.filter(({ verdict }) => verdict === name);
+    return `${length} ${verdictText(name)}`;
+  });
+  return `${countText(all.length, what, what === 'reply' ? 'replies' : undefined)}: ${counts.join(', ')}`;
 }
 
 function formatChange({ subject, before, after, why }: CheckChange): string {
   const reason = why === undefined ? '' : `: ${why}`;
   return `${subject}: ${before} before, ${after} now${reason}`;
-}
-
-function formatDifference({ where, at, expected, found, exchange }: Difference): string {
-  const place = at === undefined ? where : `${where} ${at}`;
-  return `${exchange}: ${place}: expected ${expected}, found ${found}`;
 }
 
 function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {

@@ -19,7 +19,7 @@ import type { MockReply } from './ask-mock.ts';
 import { readFacets } from './check/facets.ts';
 import { createProbe } from './check/probes.ts';
 import { Scene } from './check/scene.ts';
-import { createLists, createWorld, type World } from './check/world.ts';
+import { createWorld, type World } from './check/world.ts';
 import { type DeploymentReply, parseBody } from './deployment-reply.ts';
 
 /** Asks the mock the same, under the choices of the sandbox, whatever records and keys the deployment has. */
@@ -66,7 +66,7 @@ export function findDrift(
   }
   if (broken.length > 0) return { expected, drift: broken };
   const read = (it: DeploymentReply, isMock: boolean) =>
-    readFacets(new Scene(NO_STORY, same.world, undefined, isMock), probe, it);
+    readFacets(new Scene(NO_STORY, same.world, undefined, { isMock }), { probe, path: target }, it);
   const [theirs, mine] = [read(reply, false), read(same.found, true)];
   // Only the deployment knows what follows its page.
   const names = Object.keys(theirs).filter((name) => name !== 'next' && mine[name] !== undefined);
@@ -84,7 +84,7 @@ export function findDrift(
   return { expected, drift };
 }
 
-const NO_STORY = { why: '', needs: [], probes: [], orderWord: undefined };
+const NO_STORY = { why: '', needs: [], probes: [] };
 
 function listBroken({ operation }: Call, reply: DeploymentReply): string[] {
   return checkBody({ ...reply, json: parseBody(reply.body) }, operation)
@@ -108,26 +108,44 @@ function listWorlds({ operation, pathId }: Call, reply: DeploymentReply): World[
   const id = parseInt64(pathId ?? '');
   const json = reply.status < 300 ? parseBody(reply.body) : undefined;
   const shown = [json].flat().filter(isObject);
-  const animal = { id, name: '', categoryId: 0n };
+  const isOf = (name: string) => (operation.endsWith(name) ? shown : []);
+  const isOfAnimals = operation === 'getPet' || operation === 'listPets';
+  const animals = isOfAnimals ? shown : id === undefined ? [] : [animalOf(id)];
+  const entries = isOf('Inventory');
+  const stock = entries.length === 0 ? undefined : id;
+  const own = createWorld([animals, entries, isOf('Orders')], { stock }, Date.now());
+  return [own, ...listPossible(id)];
+}
+
+const animalOf = (id: bigint) => ({ id, name: '', categoryId: 0n });
+
+const possible = new Map<bigint | undefined, { readonly day: number; readonly worlds: World[] }>();
+
+/** Kept, since a call takes longer to prepare them than to answer. */
+function listPossible(id: bigint | undefined): World[] {
+  const day = Math.floor(Date.now() / DAY_MS);
+  const known = possible.get(id);
+  if (known?.day === day) return known.worlds;
+  const animal = animalOf(id ?? INT64_MAX);
   const entry = { petId: id, quantity: 1, status: 'available' };
   const stores =
     id === undefined
-      ? [[[{ ...animal, id: INT64_MAX }], [], []]]
+      ? [[[animal], [], []]]
       : [
           [[animal], [], []],
           [[animal], [entry], []],
           ...ORDER_STATUSES.map((status) => [[animal], [], [{ id, status }]]),
         ];
-  const isOf = (name: string) => (operation.endsWith(name) ? shown : []);
-  const own = [
-    operation === 'getPet' || operation === 'listPets' ? shown : id === undefined ? [] : [animal],
-    isOf('Inventory'),
-    isOf('Orders'),
-  ];
-  return [own, [[], [], []], ...stores].map((lists) =>
-    createWorld(createLists(lists), { stock: lists[1]?.length === 0 ? undefined : id }, Date.now()),
+  const worlds = [[[], [], []], ...stores].map((lists) =>
+    createWorld(lists, { stock: lists[1]?.length === 0 ? undefined : id }, Date.now()),
   );
+  if (possible.size >= MAX_KEPT) possible.clear();
+  possible.set(id, { day, worlds });
+  return worlds;
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const MAX_KEPT = 1000;
 
 function describeStatus(
   { status }: DeploymentReply,

@@ -1,64 +1,59 @@
-import { OPERATION_IDS, type OperationId } from '../../../core/contract/operations.ts';
+import {
+  OPERATION_IDS,
+  type OperationId,
+  operationShape,
+} from '../../../core/contract/operations.ts';
 import { ORDER_STATUSES, RECORDS } from '../../../core/contract/records.ts';
 import { isObject } from '../../../core/json.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import type { ObjectShape } from '../../../core/shape/objects.ts';
+import { type DeploymentReply, findById, findNextQuery, readId } from '../deployment-reply.ts';
+import { classify, DATE_FORMS, describeOrder, SPELLINGS } from './forms.ts';
+import { SENT_ID } from './probes.ts';
+import { PROMISES } from './promises.ts';
+import type { Facets, Scene, Step } from './scene.ts';
 import {
-  type DeploymentReply,
-  findById,
-  findNextQuery,
-  parseBody,
-  type ReplyRecord,
-  readId,
-  readIds,
-} from '../deployment-reply.ts';
-import { describeOrder } from './pets-order.ts';
-import { type Probe, SENT_ID, type Step } from './probes.ts';
-import type { Facets, Scene } from './scene.ts';
+  type Facts,
+  isFilter,
+  isNextPage,
+  isWhole,
+  MAX_PAGE,
+  type Read,
+  readRecords,
+  type Shown,
+  stockOf,
+} from './shown.ts';
 
-/** A reply, and what a facet of it can depend on. */
-interface Shown extends ReturnType<typeof readRecords> {
-  readonly reply: DeploymentReply;
-  readonly probe: Probe;
-  readonly path: string;
-  readonly scene: Scene;
-}
-
-type Read = (shown: Shown) => string | undefined;
-type Facts = Readonly<Record<string, Read>>;
-
-/** The records of a reply that accepts its request; undefined if its body is not what the operation gives. */
-export function readRecords({ operation }: Probe, { status, body }: DeploymentReply) {
-  const json = parseBody(body);
-  const isList = Array.isArray(json);
-  const isRead = status < 400 && isList === (operation?.startsWith('list') === true);
-  const records = isRead ? [json].flat().filter(isObject) : [];
-  const ids = readIds(records, operation?.endsWith('Inventory') ? 'petId' : 'id');
-  return { json, records, ids, isRead: isRead && (isList || records.length > 0) };
-}
+/** Stands in the reason of a verdict that is open because of others, not of the deployment. */
+export const OTHER_CLIENT = 'another client';
 
 /** Reads what the replies to a probe show. */
 export function readReplies(
   scene: Scene,
-  { at, probe }: Step,
+  { at, probe, path }: Step,
   replies: readonly DeploymentReply[],
 ): void {
+  const refused = replies.findIndex(({ status }) => status === 429);
   const [reply] = replies;
   if (reply === undefined) throw new Error('A probe was sent no time.');
-  scene.isAccepted = reply.status < 300;
-  if (probe.times === 1) {
-    scene.facets[at] = readFacets(scene, probe, reply);
-    return;
-  }
-  const refused = replies.findIndex(({ status }) => status === 429);
-  const passed = `${refused === -1 ? replies.length : refused}`;
-  scene.facets[at] = { status: '200', body: 'any', passed };
+  scene.facets[at] =
+    probe.times === 1
+      ? readFacets(scene, { probe, path }, reply)
+      : { status: '200', body: 'any', passed: `${refused === -1 ? replies.length : refused}` };
 }
 
 /** Also remembers what later probes of the scene need. */
-export function readFacets(scene: Scene, probe: Probe, reply: DeploymentReply): Facets {
-  const shown = { ...readRecords(probe, reply), reply, probe, path: probe.path, scene };
+export function readFacets(
+  scene: Scene,
+  { probe, path }: Omit<Step, 'at'>,
+  reply: DeploymentReply,
+): Facets {
+  const shown = { ...readRecords(probe, reply), reply, probe, path, scene };
   const isKnown = shown.isRead && (scene.world.lists.isWhole || !Array.isArray(shown.json));
+  if (isFilter(probe)) {
+    for (const id of shown.ids) scene.filtered.add(id);
+    scene.isFilteredWhole &&= isKnown && isWhole(shown);
+  }
   const facets: Record<string, string> = {};
   for (const [name, read] of FACTS.get(isKnown ? probe.operation : undefined) ?? []) {
     const value = read(shown);
@@ -68,16 +63,17 @@ export function readFacets(scene: Scene, probe: Probe, reply: DeploymentReply): 
   return facets;
 }
 
-function remember({ reply, records, ids: [id], probe, scene }: Shown): void {
+function remember({ reply, ids: [id], probe, scene }: Shown): void {
   const { words } = scene;
   if (id === undefined) return;
   if (probe.operation === 'createPet') {
     scene.lastId = id;
+    scene.created = probe.sent;
     words.set('NEW', `${id}`);
   }
   if (probe.operation !== 'listPets' || !probe.path.endsWith('limit=1')) return;
   const query = findNextQuery(reply);
-  if (records.length > 0) words.set('FIRST', `${id}`);
+  words.set('FIRST', `${id}`);
   if (query !== undefined) words.set('NEXT', query);
 }
 
@@ -93,9 +89,7 @@ const OF_ANY: Facts = {
     if (status !== 401) return undefined;
     return findHeader(headers, 'www-authenticate')?.split(' ')[0]?.toLowerCase() ?? 'none';
   },
-  Allow: ({ reply: { status, headers } }) => {
-    return status === 405 ? sentOrNone(headers, 'allow') : undefined;
-  },
+  Allow: ({ reply }) => (reply.status === 405 ? sentOrNone(reply, 'allow') : undefined),
   announces: ({ reply: { status, headers }, probe }) => {
     if (probe.operation !== 'getPet' || (status >= 300 && status !== 410)) return undefined;
     const sent = ['deprecation', 'sunset', 'link'].filter((name) => findHeader(headers, name));
@@ -115,100 +109,89 @@ const OF_ANY: Facts = {
   },
 };
 
-/** A page can have more animals than it shows. */
-const MAX_PAGE = 100;
-
-const isNextPage = (path: string) => /NEXT|offset/.test(path);
-
-const LIST_PETS: Facts = {
-  statuses: ({ path, records }) => {
-    if (!path.includes('status=')) return undefined;
-    return [...new Set(records.map(({ status }) => String(status)))].sort().join(', ');
-  },
-  count: ({ path, records: { length }, scene }) => {
-    if (path.includes('status=') || isNextPage(path)) return undefined;
-    // Other clients may add some.
-    return length >= scene.world.lists.animals.size ? 'all' : `${length}`;
-  },
-  next: ({ reply, records: { length } }) => {
-    if (length >= MAX_PAGE) return undefined; // What follows the animals that are known is not.
-    const query = findNextQuery(reply) ?? 'none';
-    return /[?&]cursor=/.test(query) ? 'cursor' : query.replaceAll(/=[^&]*/g, '');
-  },
-  total: ({ reply }) => sentOrNone(reply.headers, 'x-total-count'),
-  order: ({ records, ids, scene: { isMock, world } }) =>
-    describeOrder(records, ids, isMock ? [] : [...world.lists.animals.keys()]),
-  first: ({ ids: [first], scene }) => {
-    const before = scene.idOf('FIRST');
-    // An animal that was not listed can be new.
-    if (before === undefined || !scene.world.lists.animals.has(first ?? -1n)) return undefined;
-    return first === before ? 'the same' : 'another';
-  },
+/** How optional fields without a value are written, if there are any. */
+const ABSENT_FIELDS: Read = ({ probe: { operation, path }, records }) => {
+  const [accepted] =
+    operation === undefined ? [] : Object.values(operationShape(operation).replies);
+  const record = accepted?.body?.record;
   // Which animals a short page has depends on their order.
-  'absent fields': ({ path, records }) =>
-    isNextPage(path) || /limit=\d$/.test(path) ? undefined : absentFields(records, RECORDS.Animal),
+  if (record === undefined || isNextPage(path) || /limit=\d$/.test(path)) return undefined;
+  const { members }: ObjectShape = RECORDS[record];
+  const names = Object.keys(members).filter((name) => members[name]?.required === false);
+  const values = records.flatMap((each) => names.map((name) => each[name]));
+  const [isNull, isLeftOut] = [values.includes(null), values.includes(undefined)];
+  if (!isNull) return isLeftOut ? 'left out' : undefined;
+  return isLeftOut ? 'both' : 'null';
 };
 
-const entryOf =
+/** The status of one record that was not sent. Other clients can move that of older animals. */
+const STATUS: Read = ({ probe, records: [record] }) =>
+  probe.sent.status === undefined && !probe.path.endsWith('LISTED')
+    ? String(record?.status ?? 'absent')
+    : undefined;
+
+const stockStatusOf =
   (word: string): Read =>
   ({ records, scene }) => {
-    const id = scene.idOf(word);
-    if (id === undefined) return undefined;
-    if (word === 'PET' && areOthersChanged(records, scene)) return 'as others write';
-    const { quantity, status } = findById(records, id, 'petId') ?? {};
-    return quantity === undefined ? 'none' : `${quantity}, ${status}`;
+    const entry = findById(records, scene.idOf(word), 'petId');
+    return entry && String(entry.status);
   };
 
 const OF: Readonly<Partial<Record<OperationId, Facts>>> = {
-  listPets: LIST_PETS,
+  listPets: {
+    next: ({ reply, records: { length } }) => {
+      if (length >= MAX_PAGE) return undefined; // What follows the animals that are known is not.
+      const query = findNextQuery(reply) ?? 'none';
+      return /[?&]cursor=/.test(query) ? 'cursor' : query.replaceAll(/=[^&]*/g, '');
+    },
+    total: ({ reply }) => sentOrNone(reply, 'x-total-count'),
+    order: ({ records, ids, scene: { isMock, world } }) =>
+      describeOrder(records, ids, isMock ? [] : [...world.lists.animals.keys()]),
+    first: ({ ids: [first], scene }) => {
+      const before = scene.idOf('FIRST');
+      // An animal that was not listed can be new.
+      if (before === undefined || !scene.world.lists.animals.has(first ?? -1n)) return undefined;
+      return first === before ? 'the same' : 'another';
+    },
+    'absent fields': ABSENT_FIELDS,
+  },
   listInventory: {
-    'entry of NEW': entryOf('NEW'),
-    'entry of STOCK': entryOf('STOCK'),
-    'entry of PET': entryOf('PET'),
+    'stock of STOCK': stockOf('STOCK'),
+    'status of stock of NEW': stockStatusOf('NEW'),
+    'status of stock of STOCK': stockStatusOf('STOCK'),
+    'entry of PET': describeCancelled,
   },
   listOrders: {
     'status of orders': ({ records }) => {
       if (records.length === 0) return undefined;
       return records.some(({ status }) => status !== undefined) ? 'shown' : 'hidden';
     },
-    // Of orders that are read again, other clients can have changed the status.
-    overdue: ({ path, records, probe, scene }) =>
-      path.endsWith('orders') && !probe.isLate ? describeOverdue(records, scene) : undefined,
+    overdue: describeOverdue,
     dates: ({ records }) => {
       const dates = records.flatMap(({ shipDate }) =>
         typeof shipDate === 'string' ? classify(shipDate, DATE_FORMS) : [],
       );
       return [...new Set(dates)].slice(0, 3).join(', ') || undefined;
     },
-    'absent fields': ({ records }) => absentFields(records, RECORDS.Order),
+    'absent fields': ABSENT_FIELDS,
     'cancelled order': ({ ids, scene }) => {
       const id = scene.idOf('CANCEL');
       if (id === undefined) return undefined;
       return ids.includes(id) ? 'listed' : 'not listed';
     },
   },
-  createPet: {
-    id: ({ ids: [id], scene }) => describeId(id, scene.lastId),
-    'status of animal': ({ records: [animal], probe }) =>
-      probe.sent.status === undefined ? String(animal?.status ?? 'absent') : undefined,
-    'absent fields': ({ records }) => absentFields(records, RECORDS.Animal),
-  },
-  getPet: {
-    // Other clients can move the status of older animals.
-    'status of animal': ({ path, records: [animal] }) =>
-      path.endsWith('LISTED') ? undefined : String(animal?.status ?? 'absent'),
-    'absent fields': ({ records }) => absentFields(records, RECORDS.Animal),
-  },
-  updateInventory: { 'status of entry': ({ records: [entry] }) => String(entry?.status) },
+  createPet: { id: describeId, 'status of animal': STATUS, 'absent fields': ABSENT_FIELDS },
+  getPet: { 'status of animal': STATUS, 'absent fields': ABSENT_FIELDS },
+  updateInventory: { 'status of entry': STATUS },
 };
 
 const FACTS = new Map(
   [undefined, ...OPERATION_IDS].map((id) => {
-    return [id, Object.entries({ ...OF_ANY, ...(id && OF[id]) })] as const;
+    return [id, Object.entries({ ...OF_ANY, ...(id && { ...OF[id], ...PROMISES[id] }) })] as const;
   }),
 );
 
-function sentOrNone(headers: readonly string[], name: string): string {
+function sentOrNone({ headers }: DeploymentReply, name: string): string {
   return findHeader(headers, name) === undefined ? 'none' : 'sent';
 }
 
@@ -222,50 +205,38 @@ function bodyForm({ headers, body }: DeploymentReply, json: unknown): string {
   return `${media} ${media === 'application/json' && isError ? 'Error' : typeof json}`;
 }
 
-const SPELLINGS: Readonly<Record<string, RegExp>> = {
-  snake_case: /^[a-z0-9]+(?:_[a-z0-9]+)+$/,
-  'kebab-case': /^[a-z0-9]+(?:-[a-z0-9]+)+$/,
-  UPPER_CASE: /^(?!\d+$)[A-Z0-9]+(?:_[A-Z0-9]+)*$/,
-  numeric: /^\d+$/,
-};
-
-const DATE_FORMS: typeof SPELLINGS = {
-  'utc-seconds': /T\d\d:\d\d:\d\dZ$/,
-  'utc-millis': /T\d\d:\d\d:\d\d\.\d{3}Z$/,
-  '+02:00': /T\d\d:\d\d:\d\d\+02:00$/,
-};
-
-/** The form that a text has, or the text itself. */
-function classify(text: string, forms: typeof SPELLINGS): string {
-  return Object.keys(forms).find((name) => forms[name]?.test(text)) ?? text;
-}
-
-/** How optional fields without a value are written, if there are any. */
-function absentFields(records: readonly ReplyRecord[], { members }: ObjectShape) {
-  const names = Object.keys(members).filter((name) => members[name]?.required === false);
-  const values = records.flatMap((record) => names.map((name) => record[name]));
-  const [isNull, isLeftOut] = [values.includes(null), values.includes(undefined)];
-  if (!isNull) return isLeftOut ? 'left out' : undefined;
-  return isLeftOut ? 'both' : 'null';
-}
-
-/** Whether another client has written to the inventory, and so may have to the entry of any animal. */
-function areOthersChanged(records: readonly ReplyRecord[], { isMock, world }: Scene): boolean {
-  if (isMock) return false;
-  const entries = new Map(records.map((entry) => [readId(entry, 'petId'), entry]));
-  return world.lists.inventory.some((before) => {
-    const petId = readId(before, 'petId');
+/** The entry of the animal whose order was cancelled, unless another client has written to the inventory. */
+function describeCancelled({ records, scene }: Shown): string | undefined {
+  const id = scene.idOf('PET');
+  if (id === undefined) return undefined;
+  const { lists, store } = scene.world;
+  const order = findById(lists.orders, scene.story.order);
+  const [before, entry] = [lists.inventory, records].map((all) => findById(all, id, 'petId'));
+  const stock = Number(before?.quantity ?? 0);
+  const possible = [stock, stock + Number(order?.quantity ?? 0)];
+  const entries = new Map(records.map((each) => [readId(each, 'petId'), each]));
+  const areOthersChanged = lists.inventory.some((each) => {
+    const petId = readId(each, 'petId');
     const { quantity, status } = entries.get(petId) ?? {};
-    const isChanged = quantity !== before.quantity || status !== before.status;
-    return isChanged && petId !== undefined && world.store.inventory.get(petId) === undefined;
+    const isChanged = quantity !== each.quantity || status !== each.status;
+    return isChanged && petId !== undefined && store.inventory.get(petId) === undefined;
   });
+  if (!scene.isMock && (areOthersChanged || !possible.includes(Number(entry?.quantity ?? 0)))) {
+    scene.reason ??= `${OTHER_CLIENT} may have written to the inventory`;
+    return undefined;
+  }
+  return entry === undefined ? 'none' : `${entry.quantity}, ${entry.status}`;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Whether orders stay pending past their date; undefined if some do not say. */
-function describeOverdue(orders: readonly ReplyRecord[], { world }: Scene): string | undefined {
-  const overdue = orders.filter(
+/**
+ * Whether orders stay pending past their date; undefined if some do not say. Of orders that are read
+ * again, other clients can have changed the status.
+ */
+function describeOverdue({ records, probe, scene: { world } }: Shown): string | undefined {
+  if (probe.isLate || !probe.path.endsWith('orders')) return undefined;
+  const overdue = records.filter(
     ({ shipDate }) => Date.parse(String(shipDate)) < world.clock - DAY_MS,
   );
   const statuses = overdue.map(({ status }) => ORDER_STATUSES.find((known) => known === status));
@@ -279,10 +250,10 @@ const DRAWN_GAP = 1_000_000n;
 const LARGEST_DOUBLE = 2n ** 53n;
 
 /** Undefined for an id with a gap before it, which another client may have got. */
-function describeId(id: bigint | undefined, last: bigint | undefined): string | undefined {
+function describeId({ ids: [id], scene: { lastId } }: Shown): string | undefined {
   if (id === SENT_ID) return 'as sent';
-  if (id === undefined || last === undefined) return undefined;
-  const gap = id - last;
+  if (id === undefined || lastId === undefined) return undefined;
+  const gap = id - lastId;
   if (gap === 1n) return 'the next';
   return id > LARGEST_DOUBLE && (gap > DRAWN_GAP || gap < -DRAWN_GAP) ? 'beyond 2^53' : undefined;
 }

@@ -7,13 +7,16 @@ import {
   optionNames,
 } from '../../../core/contract/assumption-table.ts';
 import { type Exhibit, type Prediction, Predictor } from './predict.ts';
+import { PROMISED } from './promises.ts';
 import type { Facets } from './scene.ts';
 
-/** A facet of a probe's reply. */
+/** A facet of a probe's reply, and what the best choices show instead. */
 export interface Evidence<E extends Exhibit> {
   readonly exhibit: E;
   readonly at: number;
   readonly facet: string;
+  readonly found: string;
+  readonly expected: string;
 }
 
 export interface FitVerdict<E extends Exhibit> {
@@ -27,25 +30,21 @@ export interface FitVerdict<E extends Exhibit> {
 }
 
 /** Finds the choices that explain what was seen, and what else would. */
-export class Fit<E extends Exhibit> {
+export class Fit<E extends Exhibit> extends Predictor {
   readonly choices: Choices;
   readonly #exhibits: readonly E[];
-  readonly #predictor = new Predictor();
-  readonly #options: (id: AssumptionId) => readonly string[];
+  readonly broken: readonly Evidence<E>[];
 
-  /** @param rate what a burst has shown, if it is no usual option */
-  constructor(exhibits: readonly E[], rate?: string) {
+  constructor(exhibits: readonly E[]) {
+    super();
     this.#exhibits = exhibits;
-    this.#options = (id) =>
-      id === 'rate-limit' && rate !== undefined ? [...optionNames(id), rate] : optionNames(id);
     this.choices = this.#findBest();
+    this.broken = exhibits.flatMap((exhibit) => this.#listBroken(exhibit));
   }
 
   #others(id: AssumptionId, choices: Choices): Choices[] {
-    return this.#options(id).flatMap((option) => {
-      if (option === choices[id]) return [];
-      if (!isOption(id, option)) throw new TypeError(`${id} has no option ${option}`);
-      return { ...choices, [id]: option };
+    return optionNames(id).flatMap((option) => {
+      return option !== choices[id] && isOption(id, option) ? { ...choices, [id]: option } : [];
     });
   }
 
@@ -62,7 +61,7 @@ export class Fit<E extends Exhibit> {
 
   #pickBest(best: Choices, others: readonly Choices[]): Choices {
     const scoreOf = (choices: Choices) =>
-      this.#exhibits.reduce((sum, it) => sum + this.#predictor.predict(it, choices).score, 0);
+      this.#exhibits.reduce((sum, it) => sum + this.predict(it, choices).score, 0);
     let [found, most] = [best, scoreOf(best)];
     for (const choices of others) {
       const score = scoreOf(choices);
@@ -74,13 +73,13 @@ export class Fit<E extends Exhibit> {
   /** The first change has to matter where something is not yet explained, the second where it matters. */
   #listPairs(best: Choices): readonly Choices[] {
     const doubtful = this.#exhibits.flatMap((exhibit) => {
-      const { score, reads } = this.#predictor.predict(exhibit, best);
+      const { score, reads } = this.predict(exhibit, best);
       const wanted = exhibit.seen.reduce((sum, shown) => sum + Object.keys(shown).length, 0);
       return score < wanted ? [...reads.keys()] : [];
     });
     return [...new Set(doubtful)].flatMap((id) =>
       this.#others(id, best).flatMap((choices) => {
-        const readings = this.#exhibits.map((it) => this.#predictor.predict(it, choices).reads);
+        const readings = this.#exhibits.map((it) => this.predict(it, choices).reads);
         const together = readings.flatMap((reads) => (reads.has(id) ? [...reads.keys()] : []));
         const seconds = [...new Set(together)].filter((second) => second !== id);
         return seconds.flatMap((second) => this.#others(second, choices));
@@ -88,7 +87,25 @@ export class Fit<E extends Exhibit> {
     );
   }
 
-  judge(id: AssumptionId): FitVerdict<E> {
+  /** Where two changes explain as much as the best choices, a third one may not explain it as well. */
+  judgeAll(): ReadonlyMap<AssumptionId, FitVerdict<E>> {
+    const verdicts = new Map(ASSUMPTION_IDS.map((id) => [id, this.#judge(id)]));
+    const pairs = [...verdicts.values()].flatMap(({ instead = {} }) =>
+      Object.keys(instead).length > 1 ? [instead] : [],
+    );
+    for (const [id, verdict] of verdicts) {
+      if (verdict.verdict !== 'settled') continue;
+      const both = pairs.find((pair) =>
+        this.#others(id, { ...this.choices, ...pair }).some(
+          (it) => this.#compare(it, { ...it, [id]: this.choices[id] }).supports.length === 0,
+        ),
+      );
+      if (both !== undefined) verdicts.set(id, { ...verdict, verdict: 'open', instead: both });
+    }
+    return verdicts;
+  }
+
+  #judge(id: AssumptionId): FitVerdict<E> {
     const option = this.choices[id];
     const found = this.#others(id, this.choices).map((other) => {
       return { other, ...this.#compare(other) };
@@ -96,10 +113,9 @@ export class Fit<E extends Exhibit> {
     const conflicts = found.flatMap((each) => each.conflicts);
     if (conflicts.length > 0) {
       const isNone =
-        !found.some(({ supports, isOtherSeen }) => supports.length > 0 || isOtherSeen) &&
+        !found.some(({ supports }) => supports.length > 0) &&
         conflicts.every((each) => this.#isOtherwise(each));
-      const verdict = isNone ? 'none-of-the-options' : 'open';
-      return { verdict, option, evidence: conflicts };
+      return { verdict: isNone ? 'none-of-the-options' : 'open', option, evidence: conflicts };
     }
     const evidence = found.flatMap(({ supports }) => supports);
     for (const { other, supports } of found) {
@@ -109,37 +125,31 @@ export class Fit<E extends Exhibit> {
     return { verdict: 'settled', option, evidence };
   }
 
-  /** What speaks for the best choices, and what against them, where others predict something else. */
-  #compare(other: Choices) {
+  /** What speaks for the best choices, or those as good, and what against them, where others predict something else. */
+  #compare(other: Choices, from = this.choices, exhibits = this.#exhibits) {
     const supports: Evidence<E>[] = [];
     const conflicts: Evidence<E>[] = [];
-    let isOtherSeen = false;
-    for (const exhibit of this.#exhibits) {
-      const best = this.#predictor.predict(exhibit, this.choices);
-      const next = this.#predictor.predict(exhibit, other);
+    for (const exhibit of exhibits) {
+      const best = this.predict(exhibit, from);
+      const next = this.predict(exhibit, other);
       if (best === next) continue;
       const changed = listChanged(best, next);
       for (const [at, shown] of exhibit.seen.entries()) {
         const isWhole = isAsPredicted(exhibit, best, at);
-        for (const [facet, value] of Object.entries(shown)) {
-          const [mine, theirs] = [best.facets[at]?.[facet], next.facets[at]?.[facet]];
-          if (mine === undefined || !changed.has(facet)) continue;
-          const found = { exhibit, at, facet };
-          if (value === mine) {
-            if (isWhole && theirs !== undefined && theirs !== mine) supports.push(found);
-          } else if (
+        for (const [facet, found] of Object.entries(shown)) {
+          const [expected, theirs] = [best.facets[at]?.[facet], next.facets[at]?.[facet]];
+          if (expected === undefined || !changed.has(facet)) continue;
+          const evidence = { exhibit, at, facet, found, expected };
+          if (found === expected) {
+            if (isWhole && theirs !== undefined && theirs !== found) supports.push(evidence);
             // What neither explains in a story speaks against both.
-            !saysNothing(shown, best.facets[at], next.facets[at]) &&
-            (value === theirs || !VOLATILE.includes(facet))
-          ) {
-            isOtherSeen ||= value === theirs;
-            conflicts.push(found);
-          }
+          } else if (!saysNothing(shown, best.facets[at], next.facets[at]))
+            conflicts.push(evidence);
         }
         if (!isWhole) break;
       }
     }
-    return { supports, conflicts, isOtherSeen };
+    return { supports, conflicts };
   }
 
   /** The other option if nothing speaks against it, or a second change that takes back all that does. */
@@ -148,64 +158,88 @@ export class Fit<E extends Exhibit> {
     other: Choices,
     supports: readonly Evidence<E>[],
   ): Partial<Choices> | undefined {
-    if (supports.length === 0) return { [id]: other[id] };
-    const readings = supports.map(({ exhibit }) => this.#predictor.predict(exhibit, other).reads);
-    for (const second of readings[0]?.keys() ?? []) {
-      if (second === id || !readings.every((reads) => reads.has(second))) continue;
-      for (const both of this.#others(second, other)) {
-        if (this.#compare(both).supports.length > 0) continue;
-        return { [id]: both[id], [second]: both[second] };
-      }
+    const [first] = supports;
+    if (first === undefined) return { [id]: other[id] };
+    const isSame = (both: Choices, exhibits = this.#exhibits) =>
+      this.#compare(both, this.choices, exhibits).supports.length === 0;
+    for (const second of this.predict(first.exhibit, other).reads.keys()) {
+      const found = second === id ? [] : this.#others(second, other);
+      const both = found.find((it) => isSame(it, [first.exhibit]) && isSame(it));
+      if (both !== undefined) return { [id]: both[id], [second]: both[second] };
     }
     return undefined;
   }
 
   /** Whether it is what no option shows, though the document does not exclude it. */
-  #isOtherwise({ exhibit, at, facet }: Evidence<E>): boolean {
-    const isDocumented = this.#predictor.predict(exhibit, this.choices).isDocumented[at];
-    const isAccepted = exhibit.seen[at]?.[facet]?.startsWith('2');
-    if (facet === 'status' && (isAccepted || isDocumented)) return false;
-    return !this.#isExplained(exhibit, at, facet);
+  #isOtherwise(evidence: Evidence<E>): boolean {
+    const { exhibit, at, facet, found } = evidence;
+    const { isDocumented } = this.predict(exhibit, this.choices);
+    const isExcluded = facet === 'status' && (found.startsWith('2') || isDocumented[at] === true);
+    return !isExcluded && !PROMISED.has(facet) && !this.#isPossible(evidence);
   }
 
-  /** Whether the mock shows it under the best choices, or with a single change of them. */
-  #isExplained(exhibit: E, at: number, facet: string): boolean {
-    return this.#neighbours().some((choices) => {
-      const { facets } = this.#predictor.predict(exhibit, choices);
-      return facets[at]?.[facet] === exhibit.seen[at]?.[facet];
-    });
+  #isPossible({ exhibit, at, facet, found }: Evidence<E>): boolean {
+    return this.#tellAll(exhibit).some(({ facets }) => facets[at]?.[facet] === found);
   }
 
-  #neighbours(): readonly Choices[] {
-    return [this.choices, ...ASSUMPTION_IDS.flatMap((id) => this.#others(id, this.choices))];
+  /** Under the best choices, and with a single change of them. */
+  #tellAll(exhibit: Exhibit): readonly Prediction[] {
+    const changed = ASSUMPTION_IDS.flatMap((id) => this.#others(id, this.choices));
+    return [this.choices, ...changed].map((choices) => this.predict(exhibit, choices));
   }
 
   /** Whether a story depends on an assumption, also if another one had another option. */
   mayShow(id: AssumptionId, exhibit: Exhibit): boolean {
-    return this.#neighbours().some((it) => this.#predictor.predict(exhibit, it).reads.has(id));
+    return this.#tellAll(exhibit).some(({ reads }) => reads.has(id));
   }
 
   /** Whether other options of an assumption would show something else in a story. */
   wouldShow(id: AssumptionId, exhibit: Exhibit): boolean {
-    const best = this.#predictor.predict(exhibit, this.choices);
+    const best = this.predict(exhibit, this.choices);
     return this.#others(id, this.choices).some((other) => {
-      return listChanged(best, this.#predictor.predict(exhibit, other)).size > 0;
+      return listChanged(best, this.predict(exhibit, other)).size > 0;
     });
   }
 
-  /** The first status of a story that no choices explain. */
-  findWrongStatus(exhibit: E) {
-    const best = this.#predictor.predict(exhibit, this.choices);
-    const at = exhibit.seen.findIndex((_, probe) => !isAsPredicted(exhibit, best, probe));
-    const [found, expected] = [exhibit.seen[at]?.status, best.facets[at]?.status];
-    if (found === undefined || expected === undefined) return undefined;
-    if (this.#isExplained(exhibit, at, 'status')) return undefined;
-    return { at, found, expected, isDocumented: best.isDocumented[at] === true };
+  /** What the document excludes: every option shows the same, and the deployment something else. */
+  #listBroken(exhibit: E): Evidence<E>[] {
+    const best = this.predict(exhibit, this.choices);
+    const broken: Evidence<E>[] = [];
+    for (const [at, shown] of exhibit.seen.entries()) {
+      for (const [facet, found] of Object.entries(shown)) {
+        const expected = best.facets[at]?.[facet];
+        if (expected === undefined || expected === found) continue;
+        const evidence = { exhibit, at, facet, found, expected };
+        const isBroken =
+          facet === 'status'
+            ? isPrescribed(exhibit, best, at) && !this.#isPossible(evidence)
+            : PROMISED.has(facet) && this.#isPromised(evidence);
+        if (isBroken) broken.push(evidence);
+      }
+      if (!isAsPredicted(exhibit, best, at)) break;
+    }
+    return broken;
+  }
+
+  /** Whether all options agree that lead to the reply. */
+  #isPromised({ exhibit, at, facet, expected }: Evidence<E>): boolean {
+    return this.#tellAll(exhibit).every((told) => {
+      const before = exhibit.seen.slice(0, at);
+      const isLed = before.every((_, index) => isAsPredicted(exhibit, told, index));
+      const { status, [facet]: other = expected } = told.facets[at] ?? {};
+      return !isLed || status !== exhibit.seen[at]?.status || other === expected;
+    });
   }
 }
 
-/** Facets that other clients can change, too: only what the mock predicts says something. */
-export const VOLATILE: readonly string[] = ['entry of PET'];
+/** Whether the document gives the status, or refuses a body that was accepted. */
+function isPrescribed({ story, seen }: Exhibit, best: Prediction, at: number): boolean {
+  const { body, isOnce } = story.probes[at] ?? {};
+  const found = seen[at]?.status ?? '';
+  // The user may have named an order that cannot be cancelled.
+  if (isOnce === true && /^40[49]$/.test(found)) return false;
+  return best.isDocumented[at] === true || (body !== undefined && found.startsWith('2'));
+}
 
 /** Whether a reply is one that the choices lead to; a story is followed only so far. */
 function isAsPredicted({ seen }: Exhibit, { facets }: Prediction, at: number): boolean {

@@ -23,37 +23,37 @@ export interface Prediction {
   readonly score: number;
 }
 
-/** What a story reads first, and what it reads next under each option of that, until it is told. */
+/** What a story reads next, and what follows under each option of that, until it is told. */
 interface Branch {
-  readonly id: AssumptionId;
-  readonly next: Map<string, Branch | Prediction>;
+  id?: AssumptionId;
+  readonly next: Map<string, Branch>;
+  told?: Prediction;
 }
 
-/** What the mock would show under choices; each story is told again only if one that it reads differs. */
+function follow({ next }: Branch, option: string): Branch {
+  const branch = next.get(option) ?? { next: new Map() };
+  next.set(option, branch);
+  return branch;
+}
+
+/** What the mock would show under choices; a story is told again only if one differs that it reads. */
 export class Predictor {
-  readonly #known = new Map<Exhibit, Branch | Prediction>();
+  readonly #told = new Map<Exhibit, Branch>();
 
   predict(exhibit: Exhibit, choices: Choices): Prediction {
-    let known = this.#known.get(exhibit);
-    while (known !== undefined && 'next' in known) known = known.next.get(choices[known.id]);
-    if (known !== undefined) return known;
-    const prediction = predictStory(exhibit, choices);
-    const grown = graft(this.#known.get(exhibit), prediction, [...prediction.reads]);
-    this.#known.set(exhibit, grown);
-    return prediction;
+    let branch: Branch = this.#told.get(exhibit) ?? { next: new Map() };
+    this.#told.set(exhibit, branch);
+    let known = 0;
+    for (; branch.id !== undefined; known += 1) branch = follow(branch, choices[branch.id]);
+    if (branch.told !== undefined) return branch.told;
+    const told = predictStory(exhibit, choices);
+    for (const [id, option] of [...told.reads].slice(known)) {
+      branch.id = id;
+      branch = follow(branch, option);
+    }
+    branch.told = told;
+    return told;
   }
-}
-
-function graft(
-  tree: Branch | Prediction | undefined,
-  prediction: Prediction,
-  [first, ...others]: readonly (readonly [AssumptionId, string])[],
-): Branch | Prediction {
-  if (first === undefined) return prediction;
-  const [id, option] = first;
-  const branch = tree !== undefined && 'next' in tree ? tree : { id, next: new Map() };
-  branch.next.set(option, graft(branch.next.get(option), prediction, others));
-  return branch;
 }
 
 const MOCK_KEYS: Readonly<Record<string, string | null>> = {
@@ -63,7 +63,7 @@ const MOCK_KEYS: Readonly<Record<string, string | null>> = {
   'read-only': 'demo-read-only-key',
 };
 
-export function predictStory({ story, world, seen }: Exhibit, choices: Choices): Prediction {
+function predictStory({ story, world, seen }: Exhibit, choices: Choices): Prediction {
   const reads = new Map<AssumptionId, string>();
   const tracked = new Proxy(choices, {
     get: (target, name) => {
@@ -72,13 +72,12 @@ export function predictStory({ story, world, seen }: Exhibit, choices: Choices):
     },
   });
   const mock = world.open(tracked);
-  const scene = new Scene(story, world, world.store.animals.highestId, true);
+  const scene = new Scene(story, world, world.store.animals.highestId, { isMock: true });
   const isDocumented: boolean[] = [];
   for (const isLate of [false, true]) {
     for (const step of scene.steps(isLate)) {
-      const { method, headers, body, times, elapsed } = step.probe;
-      const key = MOCK_KEYS[step.probe.key ?? ''];
-      const request = { method, path: step.path, key, headers, body };
+      const { method, headers, body, times, elapsed, key: name = '' } = step.probe;
+      const request = { method, path: step.path, key: MOCK_KEYS[name], headers, body };
       const replies = Array.from({ length: times }, () => mock(request, elapsed));
       readReplies(scene, step, replies);
       isDocumented[step.at] = replies[0]?.basis.kind === 'documented';

@@ -3,17 +3,10 @@ import { type DeploymentClient, DeploymentError, isServerFailure } from '../depl
 import { type DeploymentReply, readRetryAfter } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
 import { SAFE_METHODS } from '../transport.ts';
-import { type Probe, STORIES, type Step } from './probes.ts';
+import { planStories } from './probes.ts';
+import type { ProbeExchange, Step } from './scene.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'time'>;
-
-export interface ProbeExchange {
-  readonly probe: Probe;
-  readonly path: string;
-  readonly reply: DeploymentReply;
-  /** What it shows is not newer, in milliseconds; a cache rounds its `Age` down. */
-  readonly shownSince: number;
-}
 
 /** Consecutive requests without an answer, after which a check looks whether the deployment is there. */
 const MAX_FAILURES = 3;
@@ -31,40 +24,40 @@ export class ProbeSender {
   lastWrite = Number.NEGATIVE_INFINITY;
   /** By the `Date` of the first reply. */
   clock = Date.now();
+  /** Consecutive requests without an answer. */
+  failures = 0;
   readonly #client: Sender;
-  readonly #options: DeploymentFlags;
+  readonly #flags: DeploymentFlags;
   #requests = 0;
-  #failures = 0;
   #end: string | undefined;
 
-  constructor(client: Sender, options: DeploymentFlags) {
+  constructor(client: Sender, flags: DeploymentFlags) {
     this.#client = client;
     this.time = client.time;
-    this.#options = options;
+    this.#flags = flags;
   }
 
-  /** Whether the last request got no answer. */
-  get isFailing(): boolean {
-    return this.#failures > 0;
-  }
-
-  async ask(step: Step): Promise<readonly ProbeExchange[] | string> {
+  async ask(step: Step): Promise<readonly [ProbeExchange, ...ProbeExchange[]] | string> {
     const { times } = step.probe;
     if (times > 1) await this.time.wait(BURST_PAUSE_MS);
     const startedAt = this.time.now();
-    const found: ProbeExchange[] = [];
-    while (found.length < times && found.at(-1)?.reply.status !== 429) {
-      const exchange = await this.exchange(step);
-      if (typeof exchange === 'string') return exchange;
-      found.push(exchange);
+    const first = await this.#exchange(step);
+    if (typeof first === 'string') return first;
+    const found: [ProbeExchange, ...ProbeExchange[]] = [first];
+    let last = first;
+    while (found.length < times && last.reply.status !== 429) {
+      const next = await this.#exchange(step);
+      if (typeof next === 'string') return next;
+      found.push(next);
+      last = next;
     }
-    const seconds = (this.time.now() - startedAt) / 1000;
-    return (times > 1 ? explainBurst(found, seconds) : undefined) ?? found;
+    if (times === 1) return found;
+    return explainBurst(last, found.length, (this.time.now() - startedAt) / 1000) ?? found;
   }
 
-  async exchange({ probe, path }: Step): Promise<ProbeExchange | string> {
+  async #exchange({ probe, path }: Step): Promise<ProbeExchange | string> {
     if (this.#end !== undefined) return this.#end;
-    const { invalidKey = [], readOnlyKey = [], writes } = this.#options;
+    const { invalidKey = [], readOnlyKey = [], writes } = this.#flags;
     const max = writes ? MAX_REQUESTS.writes : MAX_REQUESTS.reads;
     if (this.#requests >= max) return `the check has sent ${max} requests`;
     this.#requests += 1;
@@ -84,7 +77,7 @@ export class ProbeSender {
       if (isFirst) this.#meet(exchange);
       const problem = explainNoAnswer(exchange);
       if (problem !== undefined) return await this.#fail(problem);
-      this.#failures = 0;
+      this.failures = 0;
       return exchange;
     } catch (error) {
       if (!(error instanceof DeploymentError) || isFirst) throw error;
@@ -101,9 +94,9 @@ export class ProbeSender {
 
   /** Finds out whether only some operations fail, or the deployment answers no more; throws if it is gone. */
   async #fail(problem: string): Promise<string> {
-    this.#failures += 1;
-    const [probe] = STORIES[0]?.probes ?? [];
-    if (this.#failures % MAX_FAILURES !== 0 || probe === undefined) return problem;
+    this.failures += 1;
+    const [probe] = planStories(this.#flags)[0]?.probes ?? [];
+    if (this.failures % MAX_FAILURES !== 0 || probe === undefined) return problem;
     const { method, path } = probe;
     const reply = await this.#client.send({ method, path });
     this.#end = explainNoAnswer({ probe, path, reply, shownSince: 0 });
@@ -121,9 +114,7 @@ function readAge({ headers }: DeploymentReply): number {
 export const TOO_SLOW = 'too long to count';
 
 /** Why a burst does not show what the rate limit is. */
-function explainBurst(found: readonly ProbeExchange[], seconds: number): string | undefined {
-  const last = found.at(-1);
-  if (last === undefined) return undefined;
+function explainBurst(last: ProbeExchange, count: number, seconds: number): string | undefined {
   const { status, headers } = last.reply;
   if (status === 429) {
     if (Math.ceil(readRetryAfter(last.reply) ?? 0) !== 1) return explainLimit(last);
@@ -132,7 +123,7 @@ function explainBurst(found: readonly ProbeExchange[], seconds: number): string 
     if (announced !== undefined) return `${announced} announces a limit`;
   }
   if (seconds < 1) return undefined;
-  return `${found.length} requests took ${seconds.toFixed(1)} s, ${TOO_SLOW}`;
+  return `${count} requests took ${seconds.toFixed(1)} s, ${TOO_SLOW}`;
 }
 
 const MAX_SHOWN_BODY = 80;

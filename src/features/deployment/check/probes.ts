@@ -31,19 +31,8 @@ interface Modifier {
   readonly times?: number;
   readonly isLate?: boolean;
   readonly isOnce?: boolean;
-  /** Only after a reply that accepts the request before it. */
-  readonly isFollowing?: boolean;
-  /** No reply may accept it: it breaks a type, or lacks a required field. */
-  readonly isWrong?: boolean;
   /** Of the clock of a mock, in milliseconds since its start. */
   readonly elapsed?: number;
-}
-
-/** A probe of a story, with what its words stand for. */
-export interface Step {
-  readonly at: number;
-  readonly probe: Probe;
-  readonly path: string;
 }
 
 type KeyName = 'none' | 'unknown' | 'invalid' | 'read-only';
@@ -51,10 +40,12 @@ type KeyName = 'none' | 'unknown' | 'invalid' | 'read-only';
 /** Probes that build on each other. Each story is asked for itself, of the deployment and of the mock. */
 export interface Story {
   readonly why: string;
-  readonly needs: readonly Need[];
+  /** What it lacks, in words. */
+  readonly needs: readonly string[];
   readonly probes: readonly Probe[];
-  /** What stands in it for an order that a flag names. */
-  readonly orderWord: keyof typeof ORDER_FLAGS | undefined;
+  /** What stands in it for an order that a flag names, and the order. */
+  readonly orderWord?: keyof typeof ORDER_FLAGS | undefined;
+  readonly order?: bigint;
 }
 
 const ORDER_FLAGS = { CANCEL: 'cancel', SHIPPED: 'shipped', CANCELLED: 'cancelled' } as const;
@@ -80,8 +71,6 @@ const MODIFIERS: Readonly<Record<string, Modifier>> = {
   later: { isLate: true },
   /** In the first round only. */
   once: { isOnce: true },
-  'if so': { isFollowing: true },
-  wrong: { isWrong: true },
   'after the sunset': { elapsed: Date.UTC(2030, 11, 7) - Date.UTC(2025, 0, 1) },
 };
 
@@ -100,9 +89,9 @@ const stock = (id: string) =>
   [3, 0, 5].map((count) => `PATCH /inventory/${id} {"quantity":${count}}`);
 const badStock = (id: string) => [
   `PATCH /inventory/${id} {"quantity":2}`,
-  `if so: PATCH /inventory/${id} {"quantity":-1}`,
-  `if so, wrong: PATCH /inventory/${id} {"quantity":"4"}`,
-  `if so, wrong: PATCH /inventory/${id} {}`,
+  `PATCH /inventory/${id} {"quantity":-1}`,
+  `PATCH /inventory/${id} {"quantity":"4"}`,
+  `PATCH /inventory/${id} {}`,
 ];
 
 /** Why, and the probes; each as `modifiers: METHOD PATH BODY`. A path is asked in one way only: caches. */
@@ -113,9 +102,7 @@ const READS: readonly (readonly [why: string, ...probes: string[]])[] = [
   ['the default limit', 'GET /pets'],
   ['the next page', 'GET /pets?limit=1', 'GET /petsNEXT', 'GET /pets?limit=1&offset=1'],
   ['a page of two animals', 'GET /pets?limit=2'],
-  ...SEEN_ANIMAL_STATUSES.map(
-    (status) => ['the filter', `GET /pets?limit=100&status=${status}`] as const,
-  ),
+  ['the filter', ...SEEN_ANIMAL_STATUSES.map((status) => `GET /pets?limit=100&status=${status}`)],
   ['an animal of the list', 'GET /pets/LISTED'],
   ['an id that no animal has', 'GET /pets/UNKNOWN'],
   ['a limit that is not an integer', 'GET /pets?limit=abc'],
@@ -153,11 +140,11 @@ const WRITES: typeof READS = [
   ['a body with an id', `POST /pets ${animal('id', `,"id":${SENT_ID}`)}`],
   ['an unknown field', `POST /pets ${animal('field', `,"${UNKNOWN_WORD}":1`)}`],
   ['a status never seen', `POST /pets ${animal('status', `,"status":"${UNKNOWN_WORD}"`)}`],
-  ['a missing field', `wrong: POST /pets {"name":"${CHECK_NAME}: no category"}`],
+  ['a missing field', `POST /pets {"name":"${CHECK_NAME}: no category"}`],
   ['a body that is not declared as JSON', `as text/plain: POST /pets ${animal('text/plain')}`],
   ['a body of 11 KiB', `POST /pets ${padded(10)}`],
   ['a body of 1025 KiB', `POST /pets ${padded(1024)}`],
-  ['a read-only key', 'with the read-only key: GET /pets?limit=4', `if so, with the read-only key: POST /pets ${animal('read-only key')}`],
+  ['a read-only key', 'with the read-only key: GET /pets?limit=4', `with the read-only key: POST /pets ${animal('read-only key')}`],
   ['an order that does not exist', 'DELETE /store/orders/UNKNOWN'],
   ['a missing key', 'without a key: DELETE /store/orders/UNKNOWN'],
   ['an order to cancel', 'once: DELETE /store/orders/CANCEL', 'DELETE /store/orders/CANCEL', 'later: GET /store/orders', 'later: GET /inventory'],
@@ -175,20 +162,19 @@ const UNASKED: typeof READS = [
   ['--cancel ID of a pending order past its shipDate', 'DELETE /store/orders/OVERDUE'],
 ];
 
-interface Need {
-  readonly text: string;
-  readonly isMet: (options: DeploymentFlags) => boolean;
-}
-
 /** What lines need that match a pattern. */
-const NEEDS: readonly (readonly [RegExp, text: string, isMet: Need['isMet']])[] = [
-  [/^(?:[^{]*: )?(?:POST|PATCH|DELETE) /, '--writes', ({ writes }) => writes === true],
-  [/CANCEL$/, '--cancel ID', ({ cancel = [] }) => cancel.length > 0],
-  [/SHIPPED$/, '--shipped ID', ({ shipped = [] }) => shipped.length > 0],
-  [/CANCELLED$/, '--cancelled ID', ({ cancelled = [] }) => cancelled.length > 0],
+const NEEDS: readonly (readonly [
+  RegExp,
+  text: string,
+  isMet: (flags: DeploymentFlags) => unknown,
+])[] = [
+  [/^(?:[^{]*: )?(?:POST|PATCH|DELETE) /, '--writes', ({ writes }) => writes],
+  [/CANCEL$/, '--cancel ID', ({ cancel }) => cancel?.length],
+  [/SHIPPED$/, '--shipped ID', ({ shipped }) => shipped?.length],
+  [/CANCELLED$/, '--cancelled ID', ({ cancelled }) => cancelled?.length],
   [/STOCK\b/, '--stock ID', ({ stock }) => stock !== undefined],
-  [/read-only key:/, '--read-only-key KEY', ({ readOnlyKey }) => readOnlyKey !== undefined],
-  [/invalid key:/, '--invalid-key KEY', ({ invalidKey }) => invalidKey !== undefined],
+  [/read-only key:/, '--read-only-key KEY', ({ readOnlyKey }) => readOnlyKey],
+  [/invalid key:/, '--invalid-key KEY', ({ invalidKey }) => invalidKey],
   [/times:/, `--rate ${BURST} or more`, ({ rate = DEFAULTS.deploymentRate }) => rate >= BURST],
 ];
 
@@ -219,52 +205,44 @@ export function createProbe(
   return { method, path, body, sent, headers: {}, times: 1, operation, words, ...modifier };
 }
 
-function createStory([why, ...lines]: (typeof READS)[number]): Story {
-  const found = NEEDS.filter(([pattern]) => lines.some((line) => pattern.test(line)));
-  const needs = found.map(([, text, isMet]) => ({ text, isMet }));
-  const orderWord = rowNames(ORDER_FLAGS).find((word) =>
-    lines.some((line) => line.endsWith(`/${word}`)),
-  );
-  return { why, needs, probes: lines.map(readProbe), orderWord };
-}
+const ROWS = [...READS, ...WRITES, ...UNASKED].map((row) => {
+  const [why, ...lines] = row;
+  return { why, lines, isAsked: !UNASKED.includes(row), probes: lines.map(readProbe) };
+});
 
-/** In the order in which they are asked. The first three read the records from which every mock starts. */
-export const STORIES: readonly Story[] = [
-  ...[...READS, ...WRITES].map(createStory),
-  ...UNASKED.map((row) => ({ ...createStory(row), needs: [{ text: row[0], isMet: () => false }] })),
-];
-
-/** What a story lacks. */
-export function missingNeeds({ needs }: Story, options: DeploymentFlags): readonly string[] {
-  return needs.filter(({ isMet }) => !isMet(options)).map(({ text }) => text);
-}
-
-interface PlannedStory {
-  readonly story: Story;
-  readonly order?: bigint;
-}
-
-/** The stories that the flags allow, one for each order that a flag names. */
-export function planStories(options: DeploymentFlags): readonly PlannedStory[] {
-  return STORIES.filter((story) => missingNeeds(story, options).length === 0).flatMap((story) => {
-    const { orderWord } = story;
-    if (orderWord === undefined) return [{ story }];
-    return (options[ORDER_FLAGS[orderWord]] ?? []).map((order) => ({ story, order }));
+/**
+ * All stories, in the order in which they are asked, with what they lack; one for each order that a flag
+ * names. The first three read the records from which every mock starts.
+ */
+export function planStories(flags: DeploymentFlags): readonly Story[] {
+  return ROWS.flatMap(({ why, lines, isAsked, probes }) => {
+    const lacks = NEEDS.filter(([pattern, , isMet]) => {
+      return lines.some((line) => pattern.test(line)) && !isMet(flags);
+    });
+    const needs = isAsked ? lacks.map(([, text]) => text) : [why];
+    const orderWord = rowNames(ORDER_FLAGS).find((word) =>
+      lines.some((line) => line.endsWith(`/${word}`)),
+    );
+    const story = { why, needs, probes, orderWord };
+    const orders = (orderWord && flags[ORDER_FLAGS[orderWord]]) ?? [];
+    return needs.length > 0 || orders.length === 0
+      ? [story]
+      : orders.map((order) => ({ ...story, order }));
   });
 }
 
 export type PlannedRequest = ReturnType<typeof planCheck>[number];
 
 /** The requests of a check, in order. Words in capitals stand for what only the deployment can tell. */
-export function planCheck(options: DeploymentFlags) {
-  return planStories(options).flatMap(({ story, order }) =>
-    story.probes.map(({ method, path, body, words, times, isOnce }) => ({
+export function planCheck(flags: DeploymentFlags) {
+  return planStories(flags).flatMap(({ why, needs, probes, order }) =>
+    (needs.length > 0 ? [] : probes).map(({ method, path, body, words, times, isOnce }) => ({
       method,
       path: order === undefined ? path : path.replace(/[A-Z]{3,}$/, `${order}`),
       body: body?.replace(/ +$/, ({ length }) => ` and ${length} spaces`),
       words,
       times: isOnce ? times : times * ROUNDS,
-      why: story.why,
+      why,
     })),
   );
 }

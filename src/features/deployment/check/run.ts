@@ -3,14 +3,15 @@ import { isObject } from '../../../core/json.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import { DeploymentError } from '../deployment-client.ts';
-import { findById, parseBody, type ReplyRecord } from '../deployment-reply.ts';
+import { findById, parseBody, readIds } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
+import { SAFE_METHODS } from '../transport.ts';
 import { readReplies } from './facets.ts';
 import type { Exhibit } from './predict.ts';
-import { describeExchange, type ProbeExchange, ProbeSender, type Sender } from './probe-sender.ts';
-import { planStories, ROUNDS, type Step, type Story } from './probes.ts';
-import { type Facets, Scene } from './scene.ts';
-import { aboutOrder, createLists, createWorld, type World } from './world.ts';
+import { describeExchange, ProbeSender, type Sender } from './probe-sender.ts';
+import { planStories, ROUNDS, type Story } from './probes.ts';
+import { type Facets, Scene, type Step } from './scene.ts';
+import { createWorld, type World } from './world.ts';
 
 export interface CheckedStory extends Exhibit {
   /** One for each round. */
@@ -27,12 +28,12 @@ export interface CheckRun {
   readonly notes: readonly string[];
 }
 
-type Progress = (text: string, share: number) => void;
+type Progress = (text: string) => void;
 
 const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
 
 /**
- * @param progress called before each request, with what it is for and the share that is done
+ * @param progress called before each request, with what it is for
  * @throws DeploymentError if the deployment cannot be reached, refuses the key or answers nothing
  */
 export async function runCheck(
@@ -40,12 +41,9 @@ export async function runCheck(
   options: DeploymentFlags,
   progress: Progress = () => {},
 ): Promise<CheckRun> {
-  const runner = new Runner(client, options);
+  const runner = new Runner(client, options, progress);
   const rounds: (readonly Scene[])[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const tell: Progress = (text, share) => progress(text, (round + share) / ROUNDS);
-    rounds.push(await runner.round(rounds[0], tell));
-  }
+  while (rounds.length < ROUNDS) rounds.push(await runner.round(rounds[0]));
   const [first = [], last = []] = rounds;
   const stories = last.map((scene, at): CheckedStory => {
     const { story, world } = scene;
@@ -58,7 +56,8 @@ export async function runCheck(
     throw new DeploymentError(`no request got an answer from the service: ${first[0]?.reason}`);
   }
   const isMock = findHeader(exchanges[0]?.reply.headers ?? [], 'mock-basis') !== undefined;
-  return { stories, options, clock: runner.sender.clock, isMock, notes: runner.notes };
+  const { clock } = runner.sender;
+  return { stories, options, clock, isMock, notes: [...runner.notes] };
 }
 
 function commonFacets(scenes: readonly Scene[], at: number): Facets {
@@ -71,93 +70,101 @@ function commonFacets(scenes: readonly Scene[], at: number): Facets {
 /** The stories that read the records from which a mock starts come first. */
 const LISTS = 3;
 
+type Answer = Awaited<ReturnType<ProbeSender['ask']>>;
+
 class Runner {
-  readonly notes: string[] = [];
+  readonly notes = new Set<string>();
   readonly sender: ProbeSender;
   readonly #options: DeploymentFlags;
-  readonly #plan: ReturnType<typeof planStories>;
-  /** What several stories read. */
-  readonly #lists = new Map<string, ProbeExchange | string>();
+  readonly #plan: readonly Story[];
+  readonly #progress: Progress;
+  /** Several stories read the same lists. */
+  readonly #read = new Map<string, Answer>();
   #lastId: bigint | undefined;
 
-  constructor(client: Sender, options: DeploymentFlags) {
+  constructor(client: Sender, options: DeploymentFlags, progress: Progress) {
     this.sender = new ProbeSender(client, options);
     this.#options = options;
-    this.#plan = planStories(options);
+    this.#plan = planStories(options).filter(({ needs }) => needs.length === 0);
+    this.#progress = progress;
   }
 
-  async round(earlier: readonly Scene[] | undefined, progress: Progress): Promise<Scene[]> {
-    const world = await this.#readWorld(progress);
+  async round(earlier: readonly Scene[] | undefined): Promise<Scene[]> {
+    const world = await this.#readWorld();
     const scenes: Scene[] = [];
-    for (const [at, { story, order }] of this.#plan.entries()) {
-      progress(story.why, at / this.#plan.length);
-      const isOnce = story.probes.some((probe) => probe.isOnce);
-      const known = isOnce ? earlier?.[at] : undefined;
-      const own = order === undefined ? world : aboutOrder(world, story.orderWord ?? '', order);
-      const tell = () => this.#tell(story, known?.world ?? own, order, known);
+    for (const [at, story] of this.#plan.entries()) {
+      const round = earlier === undefined ? 1 : 2;
+      this.#progress(`${round}/${ROUNDS}, ${at + 1}/${this.#plan.length}: ${story.why}`);
+      const tell = () => this.#tell(story, world, earlier?.[at]);
       const scene = await tell();
-      const isRepeated = scene.reason !== undefined && this.sender.isFailing && !isOnce;
-      scenes.push(isRepeated ? await tell() : scene);
+      const isRepeated = scene.reason !== undefined && this.sender.failures > 0;
+      scenes.push(isRepeated && !story.probes.some((it) => it.isOnce) ? await tell() : scene);
     }
-    await this.#readLate(scenes, progress);
+    await this.#readLate(scenes);
     return scenes;
   }
 
-  async #readWorld(progress: Progress): Promise<World> {
-    this.#lists.clear();
-    const lists: (readonly ReplyRecord[] | undefined)[] = [];
-    for (const { story } of this.#plan.slice(0, LISTS)) {
-      progress(story.why, 0);
-      const [probe] = story.probes;
-      const found = probe && (await this.#readList({ at: 0, probe, path: probe.path }));
-      const json = typeof found === 'object' ? parseBody(found.reply.body) : undefined;
+  async #readWorld(): Promise<World> {
+    this.#read.clear();
+    const lists: Parameters<typeof createWorld>[0][number][] = [];
+    for (const { why, probes } of this.#plan.slice(0, LISTS)) {
+      this.#progress(why);
+      const [probe] = probes;
+      const found = probe && (await this.#ask({ at: 0, probe, path: probe.path }));
+      const json = typeof found === 'object' ? parseBody(found[0].reply.body) : undefined;
       lists.push(Array.isArray(json) ? json.filter(isObject) : undefined);
     }
-    return createWorld(createLists(lists), this.#options, this.sender.clock);
+    return createWorld(lists, this.#options, this.sender.clock);
   }
 
-  async #readList(step: Step): Promise<ProbeExchange | string> {
-    const found = this.#lists.get(nameOf(step)) ?? (await this.sender.exchange(step));
-    this.#lists.set(nameOf(step), found);
+  async #ask(step: Step): Promise<Answer> {
+    const { words, method, times } = step.probe;
+    if (times > 1 || !SAFE_METHODS.test(method)) return this.sender.ask(step);
+    const name = `${words} ${method} ${step.path}`;
+    const found = this.#read.get(name) ?? (await this.sender.ask(step));
+    if (typeof found === 'object') this.#read.set(name, found);
     return found;
   }
 
-  /** @param known what the deployment told in the round before, if it is asked only once */
-  async #tell(story: Story, world: World, order: bigint | undefined, known: Scene | undefined) {
-    const scene = new Scene(story, world, this.#lastId);
-    scene.reason = explainSkip(scene, order);
+  /** What the deployment does only once, it told in the round before. */
+  async #tell(story: Story, world: World, earlier: Scene | undefined): Promise<Scene> {
+    const isOnce = story.probes.some((probe) => probe.isOnce);
+    const own = (isOnce ? earlier?.world : undefined) ?? world;
+    const scene = new Scene(story, own, this.#lastId, { earlier });
+    scene.reason = explainSkip(scene);
     if (scene.reason !== undefined) return scene;
     for (const step of scene.steps(false)) {
-      const once = step.probe.isOnce ? known?.exchanges[step.at] : undefined;
-      const found = once ?? this.#lists.get(nameOf(step)) ?? (await this.sender.ask(step));
-      if (!take(scene, step, found)) break;
+      const told = step.probe.isOnce ? earlier?.exchanges[step.at] : undefined;
+      if (!take(scene, step, told === undefined ? await this.#ask(step) : [told])) break;
     }
     this.#lastId = scene.lastId ?? this.#lastId;
     return scene;
   }
 
   /** Reads what became of writes when no read may be behind them any more. */
-  async #readLate(all: readonly Scene[], progress: Progress): Promise<void> {
+  async #readLate(all: readonly Scene[]): Promise<void> {
     const { patience = DEFAULTS.patience } = this.#options;
     const { time, lastWrite } = this.sender;
     const scenes = all.filter(({ story, reason }) => {
       return reason === undefined && story.probes.some(({ isLate }) => isLate);
     });
     if (scenes.length === 0) return;
+    const seconds = Math.floor(patience / 1000);
     let behind: string | undefined;
     for (const since of [() => lastWrite, () => time.now()]) {
       const wait = Math.max(0, since() + patience - time.now());
-      progress(`waiting ${Math.ceil(wait / 1000)} s for the effect of writes`, 1);
+      this.#progress(`waiting ${Math.ceil(wait / 1000)} s for the effect of writes`);
       await time.wait(wait);
-      this.#lists.clear();
+      this.#read.clear();
       for (const scene of scenes) {
-        for (const step of scene.steps(true)) take(scene, step, await this.#readList(step));
+        for (const step of scene.steps(true)) take(scene, step, await this.#ask(step));
       }
-      [behind] = scenes.flatMap((scene) => findBehind(scene, lastWrite) ?? []);
+      behind = findBehind(all, lastWrite);
+      this.notes.add(`Verdicts of no effect hold for a lag of up to ${seconds} s`);
       if (behind === undefined) return;
     }
-    const why = `reads may be behind writes by more than ${patience / 1000} s (--patience): ${behind}`;
-    this.notes.push(why);
+    const why = `reads may be behind writes by more than ${seconds} s (--patience): ${behind}`;
+    this.notes.add(why);
     for (const scene of scenes) {
       scene.reason ??= why;
       for (const { at } of scene.steps(true)) scene.facets[at] = {};
@@ -165,48 +172,47 @@ class Runner {
   }
 }
 
-function nameOf({ probe, path }: Step): string {
-  return `${probe.words} ${probe.method} ${path}`;
-}
-
 /** @returns whether the story goes on */
-function take(
-  scene: Scene,
-  step: Step,
-  found: ProbeExchange | readonly ProbeExchange[] | string,
-): boolean {
+function take(scene: Scene, step: Step, found: Answer): boolean {
   if (typeof found === 'string') {
     scene.reason ??= found;
     scene.facets[step.at] = {};
     return false;
   }
-  const all = [found].flat();
-  scene.exchanges[step.at] = all[0];
+  scene.exchanges[step.at] = found[0];
   readReplies(
     scene,
     step,
-    all.map(({ reply }) => reply),
+    found.map(({ reply }) => reply),
   );
   return true;
 }
 
 /** A late read that does not show what was written, in words. */
-function findBehind({ exchanges, facets, world, words }: Scene, lastWrite: number) {
-  const written = exchanges.findLast((it) => it?.probe.method === 'PATCH' && it.reply.status < 300);
-  const entry = `entry of ${words.has('NEW') ? 'NEW' : 'STOCK'}`;
-  const behind = exchanges.find((exchange, at) => {
-    if (exchange?.probe.isLate !== true) return false;
-    if (exchange.shownSince < lastWrite) return true;
-    const { status, [entry]: shown } = facets[at] ?? {};
-    if (exchange.probe.operation === 'getPet') return status === '404' && world.clock < SUNSET_ENDS;
-    const isOld = shown?.startsWith(`${written?.probe.sent.quantity},`) === false;
-    return written !== undefined && isOld;
+function findBehind(scenes: readonly Scene[], lastWrite: number): string | undefined {
+  const behind = scenes.flatMap(({ exchanges, facets, words, world }, index) => {
+    const written = exchanges.findLast((it) => it?.probe.method === 'PATCH');
+    const set = written?.reply.status === 200 ? written.probe.sent.quantity : undefined;
+    return exchanges.filter((exchange, at) => {
+      if (exchange?.probe.isLate !== true) return false;
+      if (exchange.shownSince < lastWrite) return true;
+      const { operation } = exchange.probe;
+      const { status, [`stock of ${words.has('NEW') ? 'NEW' : 'STOCK'}`]: stock } =
+        facets[at] ?? {};
+      if (operation === 'getPet') return status === '404' && world.clock < SUNSET_ENDS;
+      if (set === undefined || stock === undefined || stock === String(set)) return false;
+      // A list that has the entry of a later animal has lost the stock.
+      const listed = readIds([parseBody(exchange.reply.body)].flat().filter(isObject), 'petId');
+      const later = scenes.slice(index + 1).map((it) => it.idOf('NEW'));
+      return !words.has('NEW') || !later.some((id) => id !== undefined && listed.includes(id));
+    });
   });
-  return behind && describeExchange(behind);
+  return behind[0] && describeExchange(behind[0]);
 }
 
 /** Why a check leaves a story or its order alone. */
-function explainSkip({ story, world }: Scene, order: bigint | undefined): string | undefined {
+function explainSkip({ story, world }: Scene): string | undefined {
+  const { order } = story;
   const isAboutAnimal = story.probes.some(({ path }) => path.includes('LISTED'));
   if (isAboutAnimal && !world.words.has('LISTED')) return 'no animal is listed';
   if (order === undefined) return undefined;

@@ -1,10 +1,24 @@
-import { readId } from '../deployment-reply.ts';
-import type { ProbeExchange } from './probe-sender.ts';
-import type { Step, Story } from './probes.ts';
+import { type DeploymentReply, findById, type ReplyRecord, readId } from '../deployment-reply.ts';
+import type { Probe, Story } from './probes.ts';
 import type { World } from './world.ts';
 
-/** What a reply shows, by names in words: `status`, `order`, `entry of NEW`. */
+/** What a reply shows, by names in words: `status`, `order`, `stock of NEW`. */
 export type Facets = Readonly<Record<string, string>>;
+
+/** A probe of a story, with what its words stand for. */
+export interface Step {
+  readonly at: number;
+  readonly probe: Probe;
+  readonly path: string;
+}
+
+export interface ProbeExchange {
+  readonly probe: Probe;
+  readonly path: string;
+  readonly reply: DeploymentReply;
+  /** What it shows is not newer, in milliseconds; a cache rounds its `Age` down. */
+  readonly shownSince: number;
+}
 
 /** One telling of a story, to a deployment or to a mock: what to ask next, and what the replies have shown. */
 export class Scene {
@@ -13,23 +27,41 @@ export class Scene {
   readonly words: Map<string, string>;
   /** A mock has an order of its own, and no other client. */
   readonly isMock: boolean;
+  /** The same story in the round before. */
+  readonly earlier: Scene | undefined;
   /** The last id that was assigned, if it is known. */
   lastId: bigint | undefined;
   /** By probe. */
   readonly facets: Facets[] = [];
   /** By probe, of a deployment. */
   readonly exchanges: (ProbeExchange | undefined)[] = [];
-  /** Why a probe got no answer of the service, or was not sent. */
+  /** Why a probe got no answer of the service, was not sent, or proves nothing. */
   reason: string | undefined;
-  /** Whether the last reply accepts its request. */
-  isAccepted = true;
+  /** The animals of all filtered lists, and whether each had all that it filters. */
+  readonly filtered = new Set<bigint>();
+  isFilteredWhole = true;
+  /** What was sent of the animal that the story created. */
+  created: ReplyRecord | undefined;
 
-  constructor(story: Story, world: World, lastId: bigint | undefined, isMock = false) {
+  constructor(
+    story: Story,
+    world: World,
+    lastId: bigint | undefined,
+    { isMock = false, earlier }: { isMock?: boolean; earlier?: Scene | undefined } = {},
+  ) {
     this.story = story;
     this.world = world;
     this.words = new Map(world.words);
     this.lastId = lastId;
     this.isMock = isMock;
+    this.earlier = earlier;
+    const { order, orderWord, probes } = story;
+    // Other stories do not know what becomes of it.
+    if (!probes.some(({ path }) => path.includes('STOCK'))) this.words.delete('STOCK');
+    if (order === undefined || orderWord === undefined) return;
+    const petId = readId(findById(world.lists.orders, order), 'petId');
+    this.words.set(orderWord, `${order}`);
+    if (petId !== undefined) this.words.set('PET', `${petId}`);
   }
 
   idOf(word: string): bigint | undefined {
@@ -39,19 +71,14 @@ export class Scene {
   /** What to ask, each after the replies to the one before it; late probes only if `isLate`. */
   *steps(isLate: boolean): Generator<Step> {
     for (const [at, probe] of this.story.probes.entries()) {
-      if ((probe.isLate === true) !== isLate) continue;
-      const path = this.#fill(probe.path);
-      if (path === undefined || (probe.isFollowing === true && !this.isAccepted))
-        this.isAccepted = false;
-      else yield { at, probe, path };
+      const [word] = /[A-Z]{3,}/.exec(probe.path) ?? [];
+      const value = word === undefined ? '' : this.words.get(word);
+      if ((probe.isLate === true) !== isLate || value === undefined) continue;
+      yield {
+        at,
+        probe,
+        path: word === undefined ? probe.path : probe.path.replace(word, () => value),
+      };
     }
-  }
-
-  /** Undefined if nothing stands for a word in it. */
-  #fill(path: string): string | undefined {
-    const [word] = /[A-Z]{3,}/.exec(path) ?? [];
-    if (word === undefined) return path;
-    const value = this.words.get(word);
-    return value && path.replace(word, () => value);
   }
 }

@@ -4,7 +4,7 @@ import type { ObjectMembers } from '../../../core/shape/objects.ts';
 import { readAs, type Shape } from '../../../core/shape/shapes.ts';
 import { createStore, type Store } from '../../../core/store/store.ts';
 import { type AskMock, prepareMock } from '../ask-mock.ts';
-import { findById, type ReplyRecord, readId, readIds } from '../deployment-reply.ts';
+import { type ReplyRecord, readId, readIds } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
 import { SENT_ID } from './probes.ts';
 
@@ -17,17 +17,6 @@ export interface Lists {
   readonly orders: readonly ReplyRecord[];
 }
 
-/** Animals without an id cannot be told apart. */
-export function createLists(found: readonly (readonly ReplyRecord[] | undefined)[]): Lists {
-  const [animals = [], inventory = [], orders = []] = found;
-  const known = animals.flatMap((animal) => {
-    const id = readId(animal);
-    return id === undefined ? [] : [[id, animal] as const];
-  });
-  const isWhole = found.every((list) => list !== undefined);
-  return { isWhole, animals: new Map(known), inventory, orders };
-}
-
 /** From what a mock starts that is asked the same as a deployment. */
 export interface World {
   readonly lists: Lists;
@@ -38,81 +27,67 @@ export interface World {
   readonly open: (choices: Choices) => AskMock;
 }
 
-/** From so many orders on, a check sees whether they come in pages. */
-const MIN_ORDERS = 3;
+/** So many orders show what all of them do, besides those that a flag names. */
+const MAX_ORDERS = 20;
 
 /** A mock with the records that a deployment lists, as far as it can have and needs them. */
-export function createWorld(lists: Lists, options: DeploymentFlags, clock: number): World {
-  const { cancel = [], shipped = [], cancelled = [], stock } = options;
+export function createWorld(
+  found: readonly (readonly ReplyRecord[] | undefined)[],
+  flags: DeploymentFlags,
+  clock: number,
+): World {
+  const { cancel = [], shipped = [], cancelled = [], stock } = flags;
+  const [pets = [], inventory = [], listed = []] = found;
+  // Animals without an id cannot be told apart.
+  const animals = new Map(
+    pets.flatMap((animal) => {
+      const id = readId(animal);
+      return id === undefined ? [] : [[id, animal] as const];
+    }),
+  );
+  const lists = { isWhole: !found.includes(undefined), animals, inventory, orders: listed };
   const named = [...cancel, ...shipped, ...cancelled];
-  const orders = pickOrders(lists.orders, named, clock);
-  const listed = [...lists.animals.keys()];
-  const used = [...listed, ...readIds(lists.inventory, 'petId'), ...readIds(lists.orders, 'petId')];
+  const orders = listed.filter(
+    (order, at) => at < MAX_ORDERS || named.includes(readId(order) ?? 0n),
+  );
   // Only what other stories write or name shows something.
   const stocked = new Set([stock, ...readIds(orders, 'petId')]);
+  // More animals than a page has are not listed.
+  const unlisted = stock === undefined || animals.has(stock) ? [] : [{ id: stock }];
   const store = createStore({
-    animals: [
-      ...[...lists.animals.values()].flatMap((animal) => {
-        return keepFields(STORED_RECORDS.animals, animal, { name: '', categoryId: 0n });
-      }),
-      // More animals than a page has are not listed.
-      ...(stock === undefined || listed.includes(stock)
-        ? []
-        : [{ id: stock, name: '', categoryId: 0n }]),
-    ],
-    inventory: lists.inventory.flatMap((entry) => {
-      const isStocked = stocked.has(readId(entry, 'petId'));
-      return isStocked
+    animals: [...animals.values(), ...unlisted].flatMap((animal) =>
+      keepFields(STORED_RECORDS.animals, animal, { name: '', categoryId: 0n }),
+    ),
+    inventory: inventory.flatMap((entry) =>
+      stocked.has(readId(entry, 'petId'))
         ? keepFields(STORED_RECORDS.inventory, entry, { quantity: 0, status: '' })
-        : [];
-    }),
+        : [],
+    ),
     orders: orders.flatMap((order) => {
       const id = readId(order) ?? 0n;
-      const told = shipped.includes(id)
-        ? 'shipped'
-        : cancelled.includes(id)
-          ? 'cancelled'
-          : 'pending';
+      const told = cancelled.includes(id) ? 'cancelled' : 'pending';
+      const isShipped = order.complete === true || shipped.includes(id);
       const shown = ORDER_STATUSES.find((status) => status === order.status);
-      const status = shown ?? (order.complete === true ? 'shipped' : told);
+      const status = shown ?? (isShipped ? 'shipped' : told);
       return keepFields(STORED_RECORDS.orders, { ...order, status }, {});
     }),
   });
+  const used = [...animals.keys(), ...readIds(inventory, 'petId'), ...readIds(listed, 'petId')];
   const highest = used.reduce<bigint | undefined>(
     (most, id) => (most === undefined || id > most ? id : most),
     undefined,
   );
-  const known = new Set([...used, ...readIds(lists.orders), ...named]);
+  const known = new Set([...used, ...readIds(listed), ...named]);
   let unused = SENT_ID + 1n;
   while (known.has(unused)) unused += 1n;
   // Rather one that a double cannot hold.
-  const pet = listed.find((id) => !Number.isSafeInteger(Number(id))) ?? listed[0];
+  const ids = [...animals.keys()];
+  const pet = ids.find((id) => !Number.isSafeInteger(Number(id))) ?? ids[0];
   const words = Object.entries({ UNKNOWN: unused, LISTED: pet, STOCK: stock }).flatMap(
     ([word, id]) => (id === undefined ? [] : [[word, `${id}`] as const]),
   );
   const whole = { ...store, animals: store.animals.withHighestId(highest) };
   return { lists, store: whole, clock, words: new Map(words), open: prepareMock(whole, clock) };
-}
-
-/** The named orders, and of the others one of each form: with these fields, and without those. */
-function pickOrders(orders: readonly ReplyRecord[], named: readonly bigint[], clock: number) {
-  const forms = new Set<string>();
-  return orders.filter((order, at) => {
-    const fields = Object.keys(order).filter((name) => order[name] != null);
-    const isDue = Date.parse(String(order.shipDate)) < clock;
-    const form = `${fields.sort()} ${order.status} ${isDue}`;
-    const isKept = at < MIN_ORDERS || !forms.has(form) || named.includes(readId(order) ?? 0n);
-    forms.add(form);
-    return isKept;
-  });
-}
-
-/** The same world for a story about one order. */
-export function aboutOrder(world: World, word: string, id: bigint): World {
-  const petId = readId(findById(world.lists.orders, id), 'petId');
-  const words = new Map([...world.words, [word, `${id}`]]);
-  if (petId !== undefined) words.set('PET', `${petId}`);
-  return { ...world, words };
 }
 
 /** A record without the fields that a mock cannot have, but with those that it must have. */
@@ -121,6 +96,8 @@ function keepFields<T>(
   record: ReplyRecord,
   base: object,
 ): readonly T[] {
+  const whole = readAs(shape, record);
+  if (whole.ok) return [whole.value];
   const fields = Object.entries(shape.members).flatMap(([name, member]) => {
     const value = (/id$/i.test(name) ? readId(record, name) : undefined) ?? record[name];
     return readAs(member.shape, value).ok ? [[name, value]] : [];

@@ -1,48 +1,12 @@
 import type { Choices } from '../../../core/contract/assumption-table.ts';
-import type { Deviation } from '../../../core/contract/check-reply.ts';
-import type { OperationId } from '../../../core/contract/operations.ts';
 import { isObject } from '../../../core/json.ts';
+import { OTHER_CLIENT } from './facets.ts';
 import { TOO_SLOW } from './probe-sender.ts';
+import type { CheckReport } from './report.ts';
 import type { CheckRun } from './run.ts';
-import type { AssumptionVerdict } from './saved-verdicts.ts';
-
-/** Stands in the reason of a verdict that is open because of others, not of the deployment. */
-export const OTHER_CLIENT = 'another client';
-
-type ReplyVerdictName = 'as-documented' | 'different' | 'not-tried';
-export type VerdictName = AssumptionVerdict['verdict'] | ReplyVerdictName;
-
-export const VERDICT_TONES = {
-  settled: undefined,
-  'as-documented': undefined,
-  open: 'grey',
-  'not-tried': 'grey',
-  'none-of-the-options': 'yellow',
-  different: 'red',
-} as const satisfies Record<VerdictName, string | undefined>;
 
 export function verdictText(verdict: string): string {
   return verdict.replaceAll('-', ' ');
-}
-
-export interface CheckReport {
-  readonly assumptions: readonly AssumptionVerdict[];
-  readonly replies: readonly ReplyVerdict[];
-  /** For a lag of how many seconds the verdicts hold that say that a write had no effect. */
-  readonly holdsForLag?: number | undefined;
-}
-
-export interface ReplyVerdict {
-  readonly operation: OperationId;
-  readonly status: number;
-  readonly verdict: ReplyVerdictName;
-  readonly differences?: readonly Difference[];
-  /** Why no reply could be judged, if a request was sent. */
-  readonly why?: string;
-}
-
-export interface Difference extends Deviation {
-  readonly exchange: string;
 }
 
 const MAX_CLOCK_DIFFERENCE_MS = 10 * 60 * 1000;

@@ -38,3 +38,21 @@ export function describeOrder(
 function countAscents(ids: readonly bigint[]): number {
   return ids.filter((id, at) => id > (ids[at - 1] ?? id)).length / (ids.length - 1);
 }
+
+export const SPELLINGS: Readonly<Record<string, RegExp>> = {
+  snake_case: /^[a-z0-9]+(?:_[a-z0-9]+)+$/,
+  'kebab-case': /^[a-z0-9]+(?:-[a-z0-9]+)+$/,
+  UPPER_CASE: /^(?!\d+$)[A-Z0-9]+(?:_[A-Z0-9]+)*$/,
+  numeric: /^\d+$/,
+};
+
+export const DATE_FORMS: typeof SPELLINGS = {
+  'utc-seconds': /T\d\d:\d\d:\d\dZ$/,
+  'utc-millis': /T\d\d:\d\d:\d\d\.\d{3}Z$/,
+  '+02:00': /T\d\d:\d\d:\d\d\+02:00$/,
+};
+
+/** The form that a text has, or the text itself. */
+export function classify(text: string, forms: typeof SPELLINGS): string {
+  return Object.keys(forms).find((name) => forms[name]?.test(text)) ?? text;
+}
