@@ -1,6 +1,7 @@
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { RECORDS } from '../contract/records.ts';
+import { hashOf } from '../hash.ts';
 import { writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { COUNT } from '../sandbox/report-shapes.ts';
@@ -102,6 +103,10 @@ export function refuseInput<P extends ControlProblem>(
   });
   const message = firstProblems(problems, format).join('; ');
   return refuse('invalid_input', 400, message, {}, places);
+}
+
+export function createEtag(text: string): string {
+  return `"${hashOf(text)}"`;
 }
 
 export function fromServiceReply({ status, body }: Reply): ControlReply {

@@ -1,4 +1,4 @@
-import { reasonPhrase } from '../../core/contract/error-codes.ts';
+import { reasonPhrase } from '../../core/contract/reason-phrase.ts';
 import { type Endpoint, type TaggedEndpoint, YAML_TYPE } from '../../core/control/endpoint.ts';
 import { readProperties } from '../../core/control/input.ts';
 import { ERROR } from '../../core/control/reply.ts';

@@ -3,6 +3,7 @@ import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import type { KeptSandbox } from '../../sandbox/persistence.ts';
 import { StorageError } from '../../sandbox/storage-error.ts';
+import type { ControlCall } from '../endpoint.ts';
 import type { EventSink } from '../reply.ts';
 import { formatExchange, type RecordedExchange } from './exchange-text.ts';
 
@@ -158,4 +159,45 @@ async function attempt(read: () => Promise<void>): Promise<boolean> {
     if (error instanceof StorageError) return false;
     throw error;
   }
+}
+
+/** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
+export async function waitForCount(
+  { kept, parts, onDisconnect }: Pick<ControlCall, 'kept' | 'parts' | 'onDisconnect'>,
+  filter: ExchangeFilter,
+  { atLeast, within }: { readonly atLeast: number; readonly within: number },
+): Promise<{ readonly count: number; readonly complete: boolean }> {
+  const { promise: ended, resolve: end } = promiseWithResolvers();
+  const arrived = new Set<number>();
+  const cancels = [
+    kept.subscribe((event) => {
+      if (event.kind === 'deleted') end();
+      if (event.kind !== 'exchange' && event.kind !== 'hold') return;
+      if (passes(event.exchange, filter)) arrived.add(event.exchange.number);
+      if (arrived.size >= atLeast) end();
+    }),
+    onDisconnect(end),
+    parts.platform.after(within, end),
+  ];
+  try {
+    // The journal may drop some of these while others arrive.
+    const page = await kept.journal.select({ filter, heads: true });
+    for (const { number } of page.exchanges) arrived.add(number);
+    if (arrived.size >= atLeast) end();
+    if (within === 0) return { count: page.total, complete: page.isComplete };
+    await ended;
+    const { isComplete } = await kept.journal.select({ filter, limit: 0, heads: true });
+    return { count: Math.max(page.total, arrived.size), complete: isComplete };
+  } finally {
+    for (const cancel of cancels) cancel();
+  }
+}
+
+/** Node has `Promise.withResolvers` only from version 22 on. */
+function promiseWithResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }

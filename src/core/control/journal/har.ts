@@ -1,5 +1,5 @@
 import { byteLength } from '../../bytes.ts';
-import { reasonPhrase } from '../../contract/error-codes.ts';
+import { reasonPhrase } from '../../contract/reason-phrase.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
 import { findHeader, type Message, pairHeaders } from '../../raw-http.ts';
 import {

@@ -1,6 +1,5 @@
 import { outcome } from '../../sandbox/answer.ts';
 import type { HeldExchange } from '../../sandbox/exchange.ts';
-import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
 import { LATCH, withLatch } from '../../sandbox/holds.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
@@ -8,7 +7,7 @@ import { HOLD_NAME } from '../../scenario/rule-shape.ts';
 import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, type ValueOf } from '../../shape/shapes.ts';
-import { type ControlCall, edit, endpoint } from '../endpoint.ts';
+import { edit, endpoint } from '../endpoint.ts';
 import { json, NO_CONTENT, refuseOneMore } from '../reply.ts';
 
 const HELD_REPLY = namedObject('HeldReply', {
@@ -84,45 +83,4 @@ export const HOLD_ENDPOINTS = [
 function showHeldReply({ number, hold, operation, method, target, at }: HeldExchange): HeldReply {
   const since = new Date(at).toISOString();
   return { exchange: number, name: hold.name, operation, method, target, since };
-}
-
-/** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
-export async function waitForCount(
-  { kept, parts, onDisconnect }: Pick<ControlCall, 'kept' | 'parts' | 'onDisconnect'>,
-  filter: ExchangeFilter,
-  { atLeast, within }: { readonly atLeast: number; readonly within: number },
-): Promise<{ readonly count: number; readonly complete: boolean }> {
-  const { promise: ended, resolve: end } = promiseWithResolvers();
-  const arrived = new Set<number>();
-  const cancels = [
-    kept.subscribe((event) => {
-      if (event.kind === 'deleted') end();
-      if (event.kind !== 'exchange' && event.kind !== 'hold') return;
-      if (passes(event.exchange, filter)) arrived.add(event.exchange.number);
-      if (arrived.size >= atLeast) end();
-    }),
-    onDisconnect(end),
-    parts.platform.after(within, end),
-  ];
-  try {
-    // The journal may drop some of these while others arrive.
-    const page = await kept.journal.select({ filter, heads: true });
-    for (const { number } of page.exchanges) arrived.add(number);
-    if (arrived.size >= atLeast) end();
-    if (within === 0) return { count: page.total, complete: page.isComplete };
-    await ended;
-    const { isComplete } = await kept.journal.select({ filter, limit: 0, heads: true });
-    return { count: Math.max(page.total, arrived.size), complete: isComplete };
-  } finally {
-    for (const cancel of cancels) cancel();
-  }
-}
-
-/** Node has `Promise.withResolvers` only from version 22 on. */
-function promiseWithResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

@@ -34,7 +34,7 @@ import { listText } from '../../store/store-text.ts';
 import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
 import { EXCHANGE, formatExchange } from './exchange-text.ts';
-import { HOLD_ENDPOINTS, waitForCount } from './hold-endpoints.ts';
+import { HOLD_ENDPOINTS } from './hold-endpoints.ts';
 import { TIME_TRAVEL_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 
 const EDIT = namedObject('Edit', {
@@ -107,7 +107,7 @@ const LIMITED_FILTER = object({
   order: optional(choice(['asc', 'desc']), '`desc` lists the newest first; `asc` is the default.'),
 });
 
-/* What few ask for is loaded when they do: HAR and streams. */
+/* What few ask for is loaded when they do: HAR, counts and streams. */
 
 const EVENTS = 'text/event-stream';
 
@@ -164,6 +164,7 @@ export const JOURNAL_ENDPOINTS = [
       const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
       const refusal = isAwaited ? refuseListener(call.sandbox) : undefined;
       if (refusal !== undefined) return refusal;
+      const { waitForCount } = await import('./exchange-stream.ts');
       return json(await waitForCount(call, filter, wait));
     },
   }),

@@ -1,4 +1,3 @@
-import { LIMITS } from '../../limits.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -9,11 +8,11 @@ import { isShipped, shippedScenarios, WRITTEN_SCENARIO } from '../../scenario/sc
 import { scenarioSchema } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
-import { ContentError, describeSwitch, formatProblem, type TextProblem } from '../../words.ts';
+import { describeSwitch } from '../../words.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json } from '../reply.ts';
 import {
-  findScenarios,
+  loadHandlers,
   OWN_SCENARIO_ENDPOINTS,
   SCENARIO_FILE,
   SCENARIO_MEMBERS,
@@ -42,9 +41,6 @@ const SCENARIO_PROBLEM = object({
   column: required(COUNT, 'The column, from 1.'),
   message: required(ANY_TEXT, 'What was expected there, and what was found.'),
 });
-
-/** A text in a body of JSON. */
-const SENT = { name: WRITTEN_SCENARIO, format: 'yaml' } as const;
 
 const CHOICE = object(
   {
@@ -92,15 +88,7 @@ export const SCENARIO_ENDPOINTS = [
     replies: {
       200: object({ problems: required(list(SCENARIO_PROBLEM), 'Empty if it is valid.') }),
     },
-    handle: async (call) => {
-      try {
-        await findScenarios(call, [], { ...SENT, text: call.body.text });
-        return json({ problems: [] });
-      } catch (error) {
-        if (!(error instanceof ContentError)) throw error;
-        return json({ problems: error.problems.slice(0, LIMITS.problems).map(showProblem) });
-      }
-    },
+    handle: async (call) => (await loadHandlers()).checkScenario(call),
   }),
   endpoint('getScenarioSchema', 'GET /scenario-schema', {
     summary: 'Read the JSON Schema of scenario files',
@@ -111,10 +99,10 @@ export const SCENARIO_ENDPOINTS = [
 
 async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<ControlReply> {
   const { scenarios = [], scenario, text } = call.body;
-  const sent = text === undefined ? scenario : { ...SENT, text };
+  const { findScenarios } = await loadHandlers();
   const { state } = call.sandbox;
   const loaded = await loadBases(
-    await findScenarios(call, scenarios, sent),
+    findScenarios(call, scenarios, text ?? scenario),
     call.parts.platform,
     state.settings.start.seed,
   );
@@ -139,13 +127,6 @@ function listScenarios(
     const origin = { shipped: isShipped(name), own: own.has(name) };
     return { name, description, ...origin, active: place || undefined };
   });
-}
-
-/** A problem of another scenario is at line 1. */
-function showProblem(problem: TextProblem): InputOf<typeof SCENARIO_PROBLEM> {
-  const { file, line = 1, column = 1, message } = problem;
-  if (file === WRITTEN_SCENARIO) return { line, column, message };
-  return { line: 1, column: 1, message: formatProblem(problem) };
 }
 
 function showActive({ settings, counters }: State): InputOf<typeof ACTIVE_SCENARIOS> {
