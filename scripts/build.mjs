@@ -62,15 +62,14 @@ await bundle({
   },
   build: { ssr: true, target: 'node20.19', rolldownOptions: { input, output } },
 });
+/** All that is loaded at once is one chunk, since each chunk has to name what it shares. @param {string} name */
+function inOneChunk(name) {
+  return { codeSplitting: { groups: [{ name, tags: ['$initial'] }] } };
+}
 /** What runs in browsers. @type {[folder: string, input: string, import('vite').Rolldown.OutputOptions][]} */
 const forBrowsers = [
-  // All that is loaded at once is one chunk, since each chunk has to name what it shares.
-  [
-    '.',
-    'fetch.ts',
-    { ...output, codeSplitting: { groups: [{ name: 'mock', tags: ['$initial'] }] } },
-  ],
-  [PAGE, 'index.html', {}],
+  ['.', 'fetch.ts', { ...output, ...inOneChunk('mock') }],
+  [PAGE, 'index.html', inOneChunk('page')],
   [PAGE, 'coverage-report.tsx', { format: 'iife', entryFileNames: 'report.js' }], // with its styles
 ];
 for (const [folder, input, output] of forBrowsers) {

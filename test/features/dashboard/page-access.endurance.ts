@@ -17,7 +17,6 @@ const VIEWS = [
   ['clock', 'One day forward'],
   ['coverage/getPet-410', 'Draft a rule'],
   ['sandboxes', 'Create'],
-  ['sandboxes?of=default,staging', 'default and staging'],
   ['reference', 'Animals'],
 ] as const;
 

@@ -167,7 +167,7 @@ export function Chips({ name, label, values, value = '' }: ChipsProps) {
     // biome-ignore lint/a11y/useSemanticElements: one in another looks like a box in a box
     <div role="group" class="bar" aria-label={label}>
       {values.map((one) => (
-        <label key={one} class="badge">
+        <label key={one} class="option">
           <input type="checkbox" name={name} value={one} defaultChecked={chosen.includes(one)} />{' '}
           {one}
         </label>

@@ -27,7 +27,7 @@ export function ClockView() {
   };
   return (
     <>
-      <p>
+      <p class="headline">
         <time dateTime={now}>{formatTime(now)}</time>{' '}
         <span class="badge">{frozen ? 'frozen' : real ? 'real time' : 'moved'}</span>
       </p>

@@ -131,8 +131,9 @@ function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
     );
   };
   const drawGroup = (group: RuleField['group']) => {
-    const own = fields.filter(({ path, group: its }) => its === group && isPartOf(path, how));
-    return <div class="grid">{own.map(draw)}</div>;
+    const own = fields.filter((field) => field.group === group);
+    const replies = own.filter(({ path }) => path.startsWith(`${how}.`));
+    return <div class="grid">{[...replies, ...own.filter(isOfRule)].map(draw)}</div>;
   };
   return (
     <Form class="form" draft={`rule ${route.value.query}`} onSubmit={add} onTexts={setTexts}>
@@ -197,9 +198,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   delay: '200',
 };
 
-/** A field of the reply or the patch is there while the rule has that one. */
-function isPartOf(path: string, how: string): boolean {
-  return !path.includes('.') || path.startsWith(`${how}.`);
+function isOfRule({ path }: RuleField): boolean {
+  return !path.includes('.');
 }
 
 function tryParse(texts: Texts): { readonly rule?: WrittenRule; readonly problem?: string } {

@@ -4,13 +4,11 @@ import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../../core/limits.ts';
 import { rowNames } from '../../../core/words.ts';
 import { Button } from '../parts/buttons.tsx';
 import { NameForm, QuerySearch } from '../parts/form.tsx';
-import { Loading, Panel } from '../parts/panel.tsx';
+import { Loading } from '../parts/panel.tsx';
 import { column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
-import { formatTime, LineDifference, plural, shorten } from '../parts/texts.tsx';
+import { formatTime, plural, shorten } from '../parts/texts.tsx';
 import { host } from '../state/host.ts';
-import { formatBody } from '../state/requests.ts';
-import { attempt, usePolled } from '../state/resource.ts';
-import { refine, route } from '../state/route.ts';
+import { attempt } from '../state/resource.ts';
 import { client, controlPath, sandbox } from '../state/session.ts';
 
 type SandboxSummary = ReplyOf<'GET /sandboxes'>[number];
@@ -29,7 +27,6 @@ const COUNTS = {
 const SANDBOXES = ['sandbox', 'sandboxes'] as const;
 
 export function SandboxesView() {
-  const { query } = route.value;
   const { list, q, limit } = usePagedList<SandboxSummary>(
     'sandboxes',
     PAGE_SIZE,
@@ -48,7 +45,6 @@ export function SandboxesView() {
   const create = (name: string) =>
     attempt(`Created sandbox ${name}.`, () => server.call('POST /sandboxes', { body: { name } }));
   const remove = async () => {
-    refine({ of: '' });
     const isOwn = doomed.includes(sandbox) || (doomed.length === 0 && names.includes(sandbox));
     const isDone = await attempt(`Deleted ${what}.`, () => {
       if (doomed.length === 0) {
@@ -91,7 +87,6 @@ export function SandboxesView() {
       ),
     ),
   ];
-  const compared = query.get('of')?.split(',') ?? [];
   return (
     <>
       <p class="quiet">
@@ -107,9 +102,6 @@ export function SandboxesView() {
           aria-pressed={isAll}
           onClick={() => select(isAll ? [] : names)}
         />
-        {selected.length === 2 && (
-          <Button label="Compare" onClick={() => refine({ of: selected.join() })} />
-        )}
         {what !== '' && (
           <Button
             label={`Delete ${what}`}
@@ -118,7 +110,6 @@ export function SandboxesView() {
           />
         )}
       </search>
-      {compared.length === 2 && <Comparison names={compared} />}
       <Table
         caption="Sandboxes"
         class="records"
@@ -131,27 +122,5 @@ export function SandboxesView() {
       <More noun={SANDBOXES} {...{ limit, total }} />
       <NameForm label="Name of a new sandbox" action="Create" onName={create} />
     </>
-  );
-}
-
-function Comparison({ names }: { readonly names: readonly string[] }) {
-  const both = usePolled(`compare ${names}`, (signal) =>
-    Promise.all(
-      names.map(async (name) => {
-        const [{ scenarios, assumptions, clock, upstream, changed, held }, [summary]] =
-          await Promise.all([
-            client.sandbox(name).call('GET /status', { signal }),
-            server.call('GET /sandboxes', { query: { name }, signal }),
-          ]);
-        const time = clock.real ? 'real' : formatTime(clock.now);
-        const counts = { ...summary, name: undefined, lastUsed: undefined };
-        return formatBody({ scenarios, assumptions, time, upstream, changed, held, ...counts }, 2);
-      }),
-    ),
-  );
-  return (
-    <Panel title={names.join(' and ')} onClose={() => refine({ of: '' })} of={both}>
-      {([before = '', after = '']) => <LineDifference before={before} after={after} />}
-    </Panel>
   );
 }

@@ -38,19 +38,21 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
       {others.length > 0 && (
         <>
           <p class="quiet">The real service might answer instead:</p>
-          <Segments
-            label="Replies under other options"
-            items={segments}
-            chosen={row === undefined ? 0 : statuses.indexOf(row) + 1 || -1}
-            onChoose={(index) => choose(statuses[index - 1])}
-          />{' '}
-          {bodies.length > 0 && (
-            <Menu label="Other bodies">
-              {bodies.map((it) => (
-                <Button key={nameOf(it)} label={nameOf(it)} onClick={() => choose(it)} />
-              ))}
-            </Menu>
-          )}
+          <div class="bar">
+            <Segments
+              label="Replies under other options"
+              items={segments}
+              chosen={row === undefined ? 0 : statuses.indexOf(row) + 1 || -1}
+              onChoose={(index) => choose(statuses[index - 1])}
+            />
+            {bodies.length > 0 && (
+              <Menu label="Other bodies">
+                {bodies.map((it) => (
+                  <Button key={nameOf(it)} label={nameOf(it)} onClick={() => choose(it)} />
+                ))}
+              </Menu>
+            )}
+          </div>
         </>
       )}
       {row === undefined ? (
