@@ -62,7 +62,11 @@ await bundle({
   },
   build: { ssr: true, target: 'node20.19', rolldownOptions: { input, output } },
 });
-/** All that is loaded at once is one chunk, since each chunk has to name what it shares. @param {string} name */
+/**
+ * All that is loaded at once is one chunk, since each chunk has to name what it shares.
+ * @param {string} name
+ * @returns {import('vite').Rolldown.OutputOptions}
+ */
 function inOneChunk(name) {
   return { codeSplitting: { groups: [{ name, tags: ['$initial'] }] } };
 }

@@ -29,14 +29,19 @@ export function RuleForm() {
   const [from, reply, scenario] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
   const index = scenario ? Number(query.get('rule')) : undefined;
   const loaded = useResource('rule', async (signal) => {
-    const list = await client.call('GET /scenarios', { signal });
-    const own = list.flatMap((one) => (one.own ? [one.name] : []));
-    const fields = listRuleFields(await loadSchema());
     const readText = async () => {
       if (scenario) return (await readScenario(scenario)).text;
-      return client.text('GET /requests/{number}/rule', { path: { number: from ?? '' }, signal });
+      const path = { number: from ?? '' };
+      return from ? client.text('GET /requests/{number}/rule', { path, signal }) : '';
     };
-    const rules = scenario || from ? readRules(await readText()) : [draftRule(reply ?? '')];
+    const [list, schema, text] = await Promise.all([
+      client.call('GET /scenarios', { signal }),
+      loadSchema(),
+      readText(),
+    ]);
+    const own = list.flatMap((one) => (one.own ? [one.name] : []));
+    const fields = listRuleFields(schema);
+    const rules = text === '' ? [draftRule(reply ?? '')] : readRules(text);
     const rule = rules[index ?? 0];
     if (rule === undefined) throw new Error('There is no such rule.');
     return { own, fields, before: formatRule(rule) };
