@@ -143,15 +143,21 @@ async function selectSandboxes({
   return selectPage({ size: rows.length, ascending: () => rows }, query);
 }
 
+/** Sandboxes that are read at once, so that other requests do not wait for all of them. */
+const BATCH = 100;
+
 async function summarizeAll(
   parts: ControlParts,
   uses: readonly Use[],
   mount: string,
 ): Promise<readonly SandboxSummary[]> {
   const summaries: SandboxSummary[] = [];
-  for (const { name, lastUsed } of uses) {
-    const sandbox = parts.sandboxes.find(name);
-    if (sandbox !== undefined) summaries.push(await summarize(parts, sandbox, mount, lastUsed));
+  for (let at = 0; at < uses.length; at += BATCH) {
+    const batch = uses.slice(at, at + BATCH).map(({ name, lastUsed }) => {
+      const sandbox = parts.sandboxes.find(name);
+      return sandbox === undefined ? [] : summarize(parts, sandbox, mount, lastUsed);
+    });
+    summaries.push(...(await Promise.all(batch)).flat());
   }
   return summaries;
 }
@@ -165,7 +171,12 @@ async function summarize(
 ): Promise<SandboxSummary> {
   const { name } = sandbox;
   const kept = persistence.of(sandbox);
-  const { animals, inventory, orders } = (await kept.run(() => sandbox.read())).store;
+  const [state, { size }, totals] = await Promise.all([
+    kept.run(() => sandbox.read()),
+    kept.journal.size(),
+    kept.journal.totals(),
+  ]);
+  const { animals, inventory, orders } = state.store;
   const address = { root: parseAddress(mount).root, sandbox: name };
   return {
     name,
@@ -175,7 +186,7 @@ async function summarize(
     animals: animals.size,
     inventory: inventory.size,
     orders: orders.size,
-    requests: (await kept.journal.size()).size,
-    findings: createFindingsReport(await kept.journal.totals()).total,
+    requests: size,
+    findings: createFindingsReport(totals).total,
   };
 }
