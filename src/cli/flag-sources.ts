@@ -125,7 +125,8 @@ function readEnvironment(command: CommandName, variables: Variables, commandLine
   for (const [name, flag] of known) {
     const text = variables[name]?.trim();
     if (!text || (isInRun && RUN_VARIABLES.has(name))) continue;
-    if (flag === 'port' && SERVICE_LINK.test(text)) continue;
+    // A port that is meant for a server in another terminal: `exec` starts one beside it.
+    if (flag === 'port' && (command === 'exec' || SERVICE_LINK.test(text))) continue;
     if (flag === 'url' && (commandLine.has('host') || commandLine.has('port'))) continue;
     const texts = flagShape(flag).type === 'list' ? text.split(/\s*,\s*/).filter(Boolean) : [text];
     layer.set(flag, { value: toJson(flag, texts), origin: `environment variable ${name}` });

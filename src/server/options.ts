@@ -95,7 +95,7 @@ export const OPTION_GROUPS = {
     /** 0 takes any free port. */
     port: forListeners(
       count(0, 65_535),
-      `Port of the server; 0 picks a free one. By default ${DEFAULTS.port}, and a free one under exec.`,
+      `Port of the server; 0 picks a free one. By default ${DEFAULTS.port}, and a free one under exec, which reads no variable for it.`,
     ),
     host: forServersAndCallers(
       one('NAME', text()),

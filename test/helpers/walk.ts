@@ -107,9 +107,8 @@ class Walk {
       HOME: this.#home,
       CURL_HOME: this.#home,
       no_proxy: '*',
-      // `exec` and `sweep` take a free port beside the server that may be running.
       ...(/ ctl /.test(command) && { PETSTORE_MOCK_URL: `http://127.0.0.1:${this.#port}/v1` }),
-      ...(!/ (?:exec|sweep) /.test(command) && { PETSTORE_MOCK_PORT: this.#port }),
+      PETSTORE_MOCK_PORT: this.#port,
     };
   }
 
