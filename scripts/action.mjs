@@ -28,25 +28,26 @@ function tell(place, values) {
   fs.appendFileSync(env[`GITHUB_${place}`] ?? '', lines.join(''));
 }
 
-/** The program: of a built checkout, else from npm. */
+const PROGRAM = 'node_modules/petstore-mock/dist/cli/main.js';
+
+/** The program: of a built checkout of the action, else of the job's project, else from npm or a tarball. */
 function findProgram() {
+  const asked = input('version');
   const own = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
-  if (input('version') === '' && fs.existsSync(own)) return own;
+  const found = [own, join(env.GITHUB_WORKSPACE ?? '.', PROGRAM)].find(fs.existsSync);
+  if (asked === '' && found !== undefined) return found;
   const manifest = fs.readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  const version = input('version') || JSON.parse(manifest).version;
-  if (!/^[\w.^~-]+$/.test(version)) throw new Error(`version: no version of a package: ${version}`);
+  const version = asked || JSON.parse(manifest).version;
+  if (!/^[\w.^~:/\\-]+$/.test(version))
+    throw new Error(`version: expected a version or the path of a tarball, found ${version}`);
   const folder = join(temporary, 'petstore-mock');
-  const args = [
-    'install',
-    '--prefix',
-    folder,
-    '--no-audit',
-    '--no-fund',
-    `petstore-mock@${version}`,
-  ];
+  const wanted = version.endsWith('.tgz') ? version : `petstore-mock@${version}`;
   // On Windows, npm is a script, which needs a shell.
-  execFileSync('npm', args, { stdio: 'inherit', shell: platform === 'win32' });
-  return join(folder, 'node_modules/petstore-mock/dist/cli/main.js');
+  execFileSync('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', wanted], {
+    stdio: 'inherit',
+    shell: platform === 'win32',
+  });
+  return join(folder, PROGRAM);
 }
 
 async function start() {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -11,7 +11,11 @@ const folder = temporaryFolder();
 const { inputs, runs } = parse(readPage('action.yml'));
 
 /** Plays the runner of GitHub: gives a job's inputs, and keeps what the action tells. */
-function openJob(name: string, given: Environment = {}) {
+function openJob(
+  name: string,
+  given: Environment = {},
+  { root = packageRoot, workspace = '' } = {},
+) {
   const file = (kind: string) => join(folder, `${name}.${kind}`);
   const read = (kind: string): Environment => {
     const lines = readFileSync(file(kind), { encoding: 'utf8', flag: 'a+' }).split('\n');
@@ -24,13 +28,14 @@ function openJob(name: string, given: Environment = {}) {
   const env = {
     ...Object.fromEntries(all),
     RUNNER_TEMP: folder,
+    GITHUB_WORKSPACE: workspace,
     GITHUB_STEP_SUMMARY: file('SUMMARY'),
     ...Object.fromEntries(['OUTPUT', 'STATE', 'ENV'].map((kind) => [`GITHUB_${kind}`, file(kind)])),
   };
   const run = (script: string) => {
     const states = Object.entries(read('STATE')).map(([key, value]) => [`STATE_${key}`, value]);
     const whole = { ...env, ...read('ENV'), ...Object.fromEntries(states) };
-    return runProgram(process.execPath, [join(packageRoot, script)], { env: whole });
+    return runProgram(process.execPath, [join(root, script)], { env: whole });
   };
   return { main: () => run(runs.main), post: () => run(runs.post), read };
 }
@@ -67,4 +72,18 @@ test('the action fails with what the mock says of a wrong input', async () => {
   expect(code).toBe(1);
   expect(output).toMatch(/^::error::.*scenario.*outages/);
   expect((await job.post()).output).toContain('outages');
+});
+
+test('an action that is not built takes the package of the project', async () => {
+  const [action, project] = [join(folder, 'action'), join(folder, 'project')];
+  for (const path of [join(action, 'scripts'), join(project, 'node_modules')])
+    mkdirSync(path, { recursive: true });
+  for (const file of ['package.json', runs.main])
+    copyFileSync(join(packageRoot, file), join(action, file));
+  symlinkSync(packageRoot, join(project, 'node_modules/petstore-mock'));
+  const job = openJob('project', {}, { root: action, workspace: project });
+  const { code, output } = await job.main();
+  expect(code, output).toBe(0);
+  expect(job.read('STATE').program).toMatch(project);
+  expect((await job.post()).code).toBe(0);
 });

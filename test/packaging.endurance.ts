@@ -93,6 +93,24 @@ test('the first test of README.md passes in an empty project with the tarball an
   expect(await succeed(project, 'npx', 'vitest', 'run')).toContain('1 passed');
 });
 
+test('the action takes the tarball', async () => {
+  const action = join(folder, 'action');
+  mkdirSync(join(action, 'scripts'), { recursive: true });
+  for (const file of ['package.json', 'scripts/action.mjs'])
+    cpSync(join(packageRoot, file), join(action, file));
+  const files = Object.fromEntries(
+    ['OUTPUT', 'STATE', 'ENV'].map((kind) => [`GITHUB_${kind}`, join(folder, kind)]),
+  );
+  const job = { ...env, ...files, RUNNER_TEMP: folder, INPUT_VERSION: tarball };
+  const script = [join(action, 'scripts/action.mjs')];
+  const { code, output } = await runProgram(process.execPath, script, { cwd: folder, env: job });
+  expect(code, output).toBe(0);
+  const states = readFileSync(join(folder, 'STATE'), 'utf8').matchAll(/^(.*?)=(.*)$/gm);
+  const state = Object.fromEntries([...states].map(([, name, value]) => [`STATE_${name}`, value]));
+  await runProgram(process.execPath, script, { cwd: folder, env: { ...job, ...state } });
+  expect(output).toMatch(/petstore-mock ready /);
+});
+
 const EXAMPLES = readdirSync(join(packageRoot, 'examples'), { recursive: true, encoding: 'utf8' })
   .filter((file) => basename(file) === 'package.json')
   .map(dirname);
