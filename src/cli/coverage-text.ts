@@ -27,7 +27,8 @@ export function describeCoverage(coverage: CoverageReport, calls?: number): Fact
     ['by upstream', ofUpstream > 0 ? `${ofUpstream} of them by the deployment itself` : ''],
     ['not shown', notShown.join(', ')],
     ...causes.map(({ code, count, reason }): Fact => {
-      return [code, count > 0 ? `${countText(count, 'reply', 'replies')}: ${reason}` : ''];
+      const counted = countText(count, 'reply', 'replies');
+      return [code, count === 0 ? '' : [counted, reason].filter(Boolean).join(': ')];
     }),
   ];
   return facts.filter(([, text]) => text !== '');

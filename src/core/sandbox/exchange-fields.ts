@@ -130,7 +130,7 @@ export const EXCHANGE_FIELDS = {
   }),
   status: field(optional(COUNT, 'Left out if the client received none.'), ({ status }) => status, {
     status: filter(
-      integer(100, 999, 'an HTTP status'),
+      integer(100, 999, 'an HTTP status such as 409 (statusClass takes 4xx)'),
       'Exchanges with this status.',
       ({ status }, wanted) => status === wanted,
       parseStatus,

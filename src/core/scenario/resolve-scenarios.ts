@@ -156,14 +156,14 @@ export function scenariosByName(
   known: KnownScenarios = new Map(),
   written?: Scenario,
 ): ScenarioSource {
-  const shipped = `a shipped scenario: ${joinWords(SCENARIO_NAMES, 'or')}`;
+  const names = [...new Set([...SCENARIO_NAMES, ...known.keys()])];
   return {
-    expected: known.size === 0 ? shipped : `${shipped}; or ${joinWords([...known.keys()], 'or')}`,
+    expected: `a scenario: ${joinWords(names, 'or')}`,
     find: (name) => {
       const found = name === written?.name ? written : known.get(name);
       if (found !== undefined) return 'text' in found ? readSaved(found) : found;
       if (isShipped(name)) return readShipped(texts, name);
-      return describe(name) + suggest(name, [...SCENARIO_NAMES, ...known.keys()]);
+      return describe(name) + suggest(name, names);
     },
   };
 }

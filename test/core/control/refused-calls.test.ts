@@ -53,8 +53,8 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
     [{}, 'expected scenarios, scenario or text'],
     [{ scenarios: 'slow' }, 'an array of scenario names'],
     [{ scenarios: ['slwo'] }, 'did you mean slow?'],
-    [{ scenarios: ['/etc/passwd'] }, 'a shipped scenario'],
-    [{ scenario: { extends: ['../package.json'] } }, 'a shipped scenario'],
+    [{ scenarios: ['/etc/passwd'] }, 'a scenario: '],
+    [{ scenario: { extends: ['../package.json'] } }, 'a scenario: '],
     [{ scenario: { fixture: 'package' } }, '$.scenario.fixture: expected the name of a shipped'],
     [{ scenario: { rules: [{ on: 'getPets' }] } }, '$.scenario.rules[0].on'],
     [{ scenario: { state: { orders: { set: [{ id: 1, petId: 9999 }] } } } }, 'no animal has'],
@@ -78,7 +78,9 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'GET requests?operation=getpet': [[undefined, 'did you mean getPet?']],
   'GET requests?stauts=404': [[undefined, 'did you mean status?']],
   'GET requests?limit=-1': [[undefined, 'an integer from 0']],
-  'GET requests?status=404&status=409': [[undefined, 'an HTTP status, found an array']],
+  'GET requests?status=404&status=409': [
+    [undefined, 'an HTTP status such as 409 (statusClass takes 4xx), found an array'],
+  ],
   'GET requests.har?sort=1': [[undefined, 'found "sort"']],
   'GET requests/stream?bases=assumed': [[undefined, 'did you mean basis?']],
   'POST requests/count': [

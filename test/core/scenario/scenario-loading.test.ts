@@ -107,7 +107,7 @@ describe('a request', () => {
   test('cannot read other files', async () => {
     const file = write('mine.yaml', 'description: Mine.');
     expect(await refusal(() => resolveScenarios([file, 'slwo'], shipped))).toEqual([
-      expect.stringMatching(/^FOLDER\/mine\.yaml: expected a shipped scenario: after-sunset/),
+      expect.stringMatching(/^FOLDER\/mine\.yaml: expected a scenario: after-sunset/),
       expect.stringMatching(/found "slwo" \(did you mean slow\?\)$/),
     ]);
   });
@@ -122,7 +122,7 @@ describe('a request', () => {
     const scenarios = read({ extends: ['slow'], fixture: 'default' });
     expect(scenarios.map(({ name }) => name)).toEqual(['slow', 'mine']);
     expect(await refusal(() => read({ extends: '../mine.yaml', fixture: '/etc/passwd' }))).toEqual([
-      expect.stringMatching(/^\$\.scenario\.extends\[0\]: expected a shipped scenario/),
+      expect.stringMatching(/^\$\.scenario\.extends\[0\]: expected a scenario: /),
       '$.scenario.fixture: expected the name of a shipped fixture, found "/etc/passwd"',
     ]);
   });
