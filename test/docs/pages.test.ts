@@ -5,7 +5,7 @@ import { BASE_PATH, OPERATION_IDS, operationShape } from '../../src/core/contrac
 import { ENDPOINTS } from '../../src/core/control/endpoints.ts';
 import { packageRoot } from '../../src/server/files.ts';
 import { allBlocks, anchors, blocks, DOCS, links, readPage, section } from '../helpers/page.ts';
-import { expectPrints, type Step, stepsOf, takeWalk } from '../helpers/walk.ts';
+import { type Step, stepsOf, takeWalk } from '../helpers/walk.ts';
 
 const PAGES = ['README.md', 'SKILL.md', 'SECURITY.md', 'CONTRIBUTING.md', ...DOCS];
 const WALKS = ['README.md', 'SKILL.md', ...DOCS].filter(
@@ -41,10 +41,6 @@ test.each(WALKS)('every file of %s is used by a command after it', (page) => {
       !commands(steps.slice(index)).some((command) => command.split(' ').includes(step.file)),
   );
   expect(unused).toEqual([]);
-});
-
-test('every program of README.md prints what it says', async () => {
-  await Promise.all(blocks(readPage('README.md'), 'js').map(expectPrints));
 });
 
 test('every block of TypeScript and of CommonJS is in an example, which the tests run', () => {
