@@ -48,35 +48,23 @@ test('check prints its verdicts, saves what it found, and exits with 3 if someth
   );
 });
 
-test('check overwrites a file only with --force, and saves nothing that says nothing', async () => {
-  const kept = join(folder, 'kept.json');
-  writeFileSync(kept, 'kept');
+test('check overwrites a file only with --force, and passes what it leaves open only with --allow-unsettled', async () => {
+  const [earlier, file] = [join(folder, 'settled.json'), join(folder, 'kept.json')];
+  writeFileSync(earlier, JSON.stringify({ assume: { 'cancel-again': '409' } }));
+  writeFileSync(file, 'kept');
   const server = await serverFor();
-  const words = ['--key', 'demo-key', '--rate', '10000'];
-  const refused = await runInProcess(['check', server.url, ...words, '--save', kept]);
+  const words = ['--key', 'demo-key', '--rate', '10000', '--save'];
+  const refused = await runInProcess(['check', server.url, ...words, file]);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--force overwrites') });
   const silent = await rawDeployment(OK);
   const fresh = join(folder, 'fresh.json');
-  const told = await runInProcess(['check', silent.url, ...words, '--save', fresh]);
+  const told = await runInProcess(['check', silent.url, ...words, fresh]);
   expect(told).toMatchObject({ code: 3, stderr: expect.stringContaining('too few') });
   expect(existsSync(fresh)).toBe(false);
-  expect(readFileSync(kept, 'utf8')).toBe('kept');
-});
-
-test('check fails if it leaves open what was settled, unless --allow-unsettled is given', async () => {
-  const server = await serverFor();
-  const [earlier, file] = [join(folder, 'settled.json'), join(folder, 'old.json')];
-  writeFileSync(earlier, JSON.stringify({ assume: { 'cancel-again': '409' } }));
-  writeFileSync(file, 'old');
-  const words = ['check', server.url, '--key', 'demo-key', '--rate', '10000', '--against', earlier];
-  const [failed, { code, stdout, stderr }] = await Promise.all([
-    runInProcess(words),
-    runInProcess([...words, '--allow-unsettled', '--save', file, '--force']),
-  ]);
-  const line = /cancel-again: 409 before, open now: it needs --writes and --cancel ID/;
-  expect(failed).toMatchObject({ code: 3, stdout: expect.stringMatching(line) });
-  expect(stderr).not.toContain('too few');
-  expect(stdout).toMatch(line);
+  expect(readFileSync(file, 'utf8')).toBe('kept');
+  const allowed = ['--force', '--against', earlier, '--allow-unsettled'];
+  const { code, stdout } = await runInProcess(['check', server.url, ...words, file, ...allowed]);
+  expect(stdout).toMatch(/cancel-again: 409 before, open now: it needs --writes and --cancel ID/);
   expect(code).toBe(0);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ assume: { cors: 'allowed' } });
 });

@@ -18,7 +18,7 @@ import {
   type Style,
 } from '../../terminal/terminal.ts';
 import { formatJson, requireNew, writeOutput } from '../../terminal/write-files.ts';
-import { type PlannedRequest, planCheck } from './check/probes.ts';
+import { planCheck } from './check/probes.ts';
 import {
   type CheckReport,
   createCheckReport,
@@ -154,19 +154,9 @@ function formatChange({ subject, before, after, why }: CheckChange): string {
   return `${subject}: ${before} before, ${after} now${reason}`;
 }
 
-function renderPlan(plan: readonly PlannedRequest[], { width }: Style): string {
-  const left = String(plan.length).length;
-  const rows = plan.map(({ method, path, body, words, times, why }, at) => {
-    const request = [
-      `${method} ${path}`,
-      ...(body === undefined ? [] : [body.slice(0, width)]),
-      words,
-    ];
-    return [
-      String(at + 1),
-      request.join(' ').trim(),
-      `${why}${times > 1 ? `, ${times} times` : ''}`,
-    ];
+function renderPlan(plan: ReturnType<typeof planCheck>, { width }: Style): string {
+  const rows = plan.map(({ request, times, why }, at) => {
+    return [String(at + 1), request, `${why}${times > 1 ? `, ${times} times` : ''}`];
   });
-  return renderTable(rows, { width, columns: [left, 46] });
+  return renderTable(rows, { width, columns: [String(plan.length).length, 46] });
 }

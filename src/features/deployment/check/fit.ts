@@ -11,31 +11,31 @@ import { PROMISED } from './promises.ts';
 import type { Facets } from './scene.ts';
 
 /** A facet of a probe's reply, and what the best choices show instead. */
-export interface Evidence<E extends Exhibit> {
-  readonly exhibit: E;
+export interface Evidence {
+  readonly exhibit: Exhibit;
   readonly at: number;
   readonly facet: string;
   readonly found: string;
   readonly expected: string;
 }
 
-export interface FitVerdict<E extends Exhibit> {
+export interface FitVerdict {
   readonly verdict: 'settled' | 'none-of-the-options' | 'open';
   /** The best one; certain only if it is settled. */
   readonly option: string;
   /** What proves it, or contradicts every option. */
-  readonly evidence: readonly Evidence<E>[];
+  readonly evidence: readonly Evidence[];
   /** Other choices that would explain the same. */
   readonly instead?: Partial<Choices> | undefined;
 }
 
 /** Finds the choices that explain what was seen, and what else would. */
-export class Fit<E extends Exhibit> extends Predictor {
+export class Fit extends Predictor {
   readonly choices: Choices;
-  readonly #exhibits: readonly E[];
-  readonly broken: readonly Evidence<E>[];
+  readonly #exhibits: readonly Exhibit[];
+  readonly broken: readonly Evidence[];
 
-  constructor(exhibits: readonly E[]) {
+  constructor(exhibits: readonly Exhibit[]) {
     super();
     this.#exhibits = exhibits;
     this.choices = this.#findBest();
@@ -70,7 +70,7 @@ export class Fit<E extends Exhibit> extends Predictor {
     return found;
   }
 
-  /** The first change has to matter where something is not yet explained, the second where it matters. */
+  /** The first change has to matter where something is not yet explained. */
   #listPairs(best: Choices): readonly Choices[] {
     const doubtful = this.#exhibits.flatMap((exhibit) => {
       const { score, reads } = this.predict(exhibit, best);
@@ -78,17 +78,14 @@ export class Fit<E extends Exhibit> extends Predictor {
       return score < wanted ? [...reads.keys()] : [];
     });
     return [...new Set(doubtful)].flatMap((id) =>
-      this.#others(id, best).flatMap((choices) => {
-        const readings = this.#exhibits.map((it) => this.predict(it, choices).reads);
-        const together = readings.flatMap((reads) => (reads.has(id) ? [...reads.keys()] : []));
-        const seconds = [...new Set(together)].filter((second) => second !== id);
-        return seconds.flatMap((second) => this.#others(second, choices));
-      }),
+      this.#others(id, best).flatMap((choices) =>
+        ASSUMPTION_IDS.flatMap((second) => (second === id ? [] : this.#others(second, choices))),
+      ),
     );
   }
 
   /** Where two changes explain as much as the best choices, a third one may not explain it as well. */
-  judgeAll(): ReadonlyMap<AssumptionId, FitVerdict<E>> {
+  judgeAll(): ReadonlyMap<AssumptionId, FitVerdict> {
     const verdicts = new Map(ASSUMPTION_IDS.map((id) => [id, this.#judge(id)]));
     const pairs = [...verdicts.values()].flatMap(({ instead = {} }) =>
       Object.keys(instead).length > 1 ? [instead] : [],
@@ -105,7 +102,7 @@ export class Fit<E extends Exhibit> extends Predictor {
     return verdicts;
   }
 
-  #judge(id: AssumptionId): FitVerdict<E> {
+  #judge(id: AssumptionId): FitVerdict {
     const option = this.choices[id];
     const found = this.#others(id, this.choices).map((other) => {
       return { other, ...this.#compare(other) };
@@ -127,8 +124,8 @@ export class Fit<E extends Exhibit> extends Predictor {
 
   /** What speaks for the best choices, or those as good, and what against them, where others predict something else. */
   #compare(other: Choices, from = this.choices, exhibits = this.#exhibits) {
-    const supports: Evidence<E>[] = [];
-    const conflicts: Evidence<E>[] = [];
+    const supports: Evidence[] = [];
+    const conflicts: Evidence[] = [];
     for (const exhibit of exhibits) {
       const best = this.predict(exhibit, from);
       const next = this.predict(exhibit, other);
@@ -156,7 +153,7 @@ export class Fit<E extends Exhibit> extends Predictor {
   #findAlternative(
     id: AssumptionId,
     other: Choices,
-    supports: readonly Evidence<E>[],
+    supports: readonly Evidence[],
   ): Partial<Choices> | undefined {
     const [first] = supports;
     if (first === undefined) return { [id]: other[id] };
@@ -171,14 +168,14 @@ export class Fit<E extends Exhibit> extends Predictor {
   }
 
   /** Whether it is what no option shows, though the document does not exclude it. */
-  #isOtherwise(evidence: Evidence<E>): boolean {
+  #isOtherwise(evidence: Evidence): boolean {
     const { exhibit, at, facet, found } = evidence;
     const { isDocumented } = this.predict(exhibit, this.choices);
     const isExcluded = facet === 'status' && (found.startsWith('2') || isDocumented[at] === true);
     return !isExcluded && !PROMISED.has(facet) && !this.#isPossible(evidence);
   }
 
-  #isPossible({ exhibit, at, facet, found }: Evidence<E>): boolean {
+  #isPossible({ exhibit, at, facet, found }: Evidence): boolean {
     return this.#tellAll(exhibit).some(({ facets }) => facets[at]?.[facet] === found);
   }
 
@@ -202,9 +199,9 @@ export class Fit<E extends Exhibit> extends Predictor {
   }
 
   /** What the document excludes: every option shows the same, and the deployment something else. */
-  #listBroken(exhibit: E): Evidence<E>[] {
+  #listBroken(exhibit: Exhibit): Evidence[] {
     const best = this.predict(exhibit, this.choices);
-    const broken: Evidence<E>[] = [];
+    const broken: Evidence[] = [];
     for (const [at, shown] of exhibit.seen.entries()) {
       for (const [facet, found] of Object.entries(shown)) {
         const expected = best.facets[at]?.[facet];
@@ -222,7 +219,7 @@ export class Fit<E extends Exhibit> extends Predictor {
   }
 
   /** Whether all options agree that lead to the reply. */
-  #isPromised({ exhibit, at, facet, expected }: Evidence<E>): boolean {
+  #isPromised({ exhibit, at, facet, expected }: Evidence): boolean {
     return this.#tellAll(exhibit).every((told) => {
       const before = exhibit.seen.slice(0, at);
       const isLed = before.every((_, index) => isAsPredicted(exhibit, told, index));

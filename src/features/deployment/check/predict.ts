@@ -10,6 +10,8 @@ export interface Exhibit {
   readonly story: Story;
   /** Of the last round. */
   readonly world: World;
+  /** One for each round. */
+  readonly scenes: readonly Scene[];
   /** By probe: what was the same in both rounds. */
   readonly seen: readonly Facets[];
 }

@@ -3,7 +3,7 @@ import { type DeploymentClient, DeploymentError, isServerFailure } from '../depl
 import { type DeploymentReply, readRetryAfter } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
 import { SAFE_METHODS } from '../transport.ts';
-import { planStories } from './probes.ts';
+import { describeProbe, planStories } from './probes.ts';
 import type { ProbeExchange, Step } from './scene.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'time'>;
@@ -126,14 +126,9 @@ function explainBurst(last: ProbeExchange, count: number, seconds: number): stri
   return `${count} requests took ${seconds.toFixed(1)} s, ${TOO_SLOW}`;
 }
 
-const MAX_SHOWN_BODY = 80;
-
 /** A request in words to repeat with curl, and its status. */
 export function describeExchange({ probe, path, reply }: ProbeExchange): string {
-  const { method, body, words } = probe;
-  const sent = body === undefined ? '' : ` ${body.trim().slice(0, MAX_SHOWN_BODY)}`;
-  const size = body !== undefined && body.length > 1024 ? ` (${body.length} bytes)` : '';
-  return `${method} ${path}${sent}${size}${words && ` ${words}`}: ${reply.status}`;
+  return `${describeProbe(probe, path)}: ${reply.status}`;
 }
 
 /** With the seconds to wait, also where the deployment names a date. */

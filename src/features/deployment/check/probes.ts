@@ -231,18 +231,22 @@ export function planStories(flags: DeploymentFlags): readonly Story[] {
   });
 }
 
-export type PlannedRequest = ReturnType<typeof planCheck>[number];
-
 /** The requests of a check, in order. Words in capitals stand for what only the deployment can tell. */
 export function planCheck(flags: DeploymentFlags) {
   return planStories(flags).flatMap(({ why, needs, probes, order }) =>
-    (needs.length > 0 ? [] : probes).map(({ method, path, body, words, times, isOnce }) => ({
-      method,
-      path: order === undefined ? path : path.replace(/[A-Z]{3,}$/, `${order}`),
-      body: body?.replace(/ +$/, ({ length }) => ` and ${length} spaces`),
-      words,
-      times: isOnce ? times : times * ROUNDS,
-      why,
-    })),
+    (needs.length > 0 ? [] : probes).map((probe) => {
+      const path = order === undefined ? probe.path : probe.path.replace(/[A-Z]{3,}$/, `${order}`);
+      const times = probe.isOnce ? probe.times : probe.times * ROUNDS;
+      return { request: describeProbe(probe, path), method: probe.method, times, why };
+    }),
   );
+}
+
+const MAX_SHOWN_BODY = 80;
+
+/** In words to repeat with curl. */
+export function describeProbe({ method, body, words }: Probe, path: string): string {
+  const sent = body === undefined ? '' : ` ${body.trim().slice(0, MAX_SHOWN_BODY)}`;
+  const size = body !== undefined && body.length > 1024 ? ` (${body.length} bytes)` : '';
+  return `${method} ${path}${sent}${size}${words && ` ${words}`}`;
 }

@@ -45,7 +45,7 @@ export const PROMISES: Readonly<Partial<Record<OperationId, Facts>>> = {
       });
       return left === undefined ? 'none' : `${left[1].status} ${left[0]}`;
     },
-    NEW: (shown) => {
+    'animal NEW': (shown) => {
       const { ids, probe, scene } = shown;
       const [id, before] = [scene.idOf('NEW'), scene.earlier?.idOf('NEW')];
       const isShown = scene.facets.some(({ status, announces }) => announces && status === '200');

@@ -18,7 +18,7 @@ import { type Evidence, Fit, type FitVerdict } from './fit.ts';
 import type { Exhibit } from './predict.ts';
 import { describeExchange } from './probe-sender.ts';
 import { planStories } from './probes.ts';
-import type { CheckedStory, CheckRun } from './run.ts';
+import type { CheckRun } from './run.ts';
 import type { AssumptionVerdict } from './saved-verdicts.ts';
 import { createWorld, type World } from './world.ts';
 
@@ -54,12 +54,9 @@ export function createCheckReport({ stories, options }: CheckRun): CheckReport {
   const world = createIdealWorld();
   /** Of a deployment that has all they need. */
   const unasked = planStories(options).flatMap((story) =>
-    story.needs.length === 0 ? [] : { story, world, seen: [] },
+    story.needs.length === 0 ? [] : { story, world, scenes: [], seen: [] },
   );
-  const judgeAssumption = ([id, found]: readonly [
-    AssumptionId,
-    FitVerdict<CheckedStory>,
-  ]): AssumptionVerdict => {
+  const judgeAssumption = ([id, found]: readonly [AssumptionId, FitVerdict]): AssumptionVerdict => {
     const { verdict, option, evidence, instead } = found;
     const shown = [...new Set(evidence.map(describeEvidence))].slice(0, MAX_SHOWN).join('; ');
     if (verdict === 'settled') return { id, verdict, option, why: shown };
@@ -149,17 +146,17 @@ function listNeeds(exhibits: readonly Exhibit[]): string {
 }
 
 /** Of the first round that has one. */
-function exchangeOf({ scenes }: CheckedStory, at: number) {
+function exchangeOf({ scenes }: Exhibit, at: number) {
   return scenes.flatMap(({ exchanges }) => exchanges[at] ?? [])[0];
 }
 
-function describeEvidence({ exhibit, at, facet, found }: Evidence<CheckedStory>): string {
+function describeEvidence({ exhibit, at, facet, found }: Evidence): string {
   const exchange = exchangeOf(exhibit, at);
   const text = exchange === undefined ? '' : describeExchange(exchange);
   return facet === 'status' ? text : `${text}, ${facet}: ${found}`;
 }
 
-function describeBroken({ exhibit, at, facet, found, expected }: Evidence<CheckedStory>): Found[] {
+function describeBroken({ exhibit, at, facet, found, expected }: Evidence): Found[] {
   const first = exchangeOf(exhibit, at);
   const operation = first?.probe.operation;
   if (first === undefined || operation === undefined) return [];
@@ -178,7 +175,7 @@ function describeBroken({ exhibit, at, facet, found, expected }: Evidence<Checke
 }
 
 /** What the bodies of both rounds have that the document does not allow. */
-function compareBodies({ story, scenes }: CheckedStory): Found[] {
+function compareBodies({ story, scenes }: Exhibit): Found[] {
   return story.probes.flatMap(({ operation }, at) => {
     const exchanges = scenes.flatMap((scene) => scene.exchanges[at] ?? []);
     const [first, last] = exchanges;
@@ -198,7 +195,7 @@ function compareBodies({ story, scenes }: CheckedStory): Found[] {
 }
 
 /** What other clients have written: facets that were not the same in both rounds. */
-function listMoved(checked: CheckedStory): string[] {
+function listMoved(checked: Exhibit): string[] {
   const told = checked.scenes.flatMap(({ reason }) => reason ?? []);
   const others = told.filter((reason) => reason.startsWith(OTHER_CLIENT));
   const moved = checked.story.probes.flatMap((_, at) => {

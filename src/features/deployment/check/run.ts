@@ -13,13 +13,8 @@ import { planStories, ROUNDS, type Story } from './probes.ts';
 import { type Facets, Scene, type Step } from './scene.ts';
 import { createWorld, type World } from './world.ts';
 
-export interface CheckedStory extends Exhibit {
-  /** One for each round. */
-  readonly scenes: readonly Scene[];
-}
-
 export interface CheckRun {
-  readonly stories: readonly CheckedStory[];
+  readonly stories: readonly Exhibit[];
   readonly options: DeploymentFlags;
   /** By its `Date` header, in milliseconds since 1970. */
   readonly clock: number;
@@ -45,7 +40,7 @@ export async function runCheck(
   const rounds: (readonly Scene[])[] = [];
   while (rounds.length < ROUNDS) rounds.push(await runner.round(rounds[0]));
   const [first = [], last = []] = rounds;
-  const stories = last.map((scene, at): CheckedStory => {
+  const stories = last.map((scene, at): Exhibit => {
     const { story, world } = scene;
     const scenes = rounds.flatMap((round) => round[at] ?? []);
     const seen = story.probes.map((_, probe) => commonFacets(scenes, probe));
