@@ -60,6 +60,7 @@ test('the bill of materials lists what is bundled, as the licences do, and no ad
     readonly version: string;
   }
   const listed = components.map(({ name, version }: Component) => `${name} ${version}`);
+  expect(readPage('README.md')).toContain(`the ${components.length} libraries`);
   const licences = readPage('dist/THIRD-PARTY-LICENSES.txt');
   const sections = licences.matchAll(/^-{80}\n\n(\S+ \S+) \(.+\)$/gm);
   expect(listed.sort()).toEqual([...sections].map(([, name]) => name).sort());
