@@ -158,14 +158,10 @@ describeDashboard('a tester', (open) => {
     await service('GET', '/pets/999');
     await exchange(page, 2).waitFor();
     expect(await shown()).toBe(1);
-    await press('More about the list');
-    await press('Pause');
-    await page.mouse.move(0, 0);
+    await exchange(page, 2).focus();
     await service('GET', '/pets/998');
     await press('1 new');
     await exchange(page, 3).waitFor();
-    await press('More about the list');
-    await press('Resume');
     await page.getByLabel('Search', { exact: true }).fill('status:404 998');
     await exchange(page, 2).waitFor({ state: 'detached' });
     expect(page.url()).toContain('#/exchanges?search=status%3A404+998');

@@ -281,19 +281,6 @@ describeDashboard('a tester', (open, browser) => {
     expect(statuses).toEqual([409, 204]);
   });
 
-  test('imports a text that is pasted beside the fields', async () => {
-    const { page, control } = await open('scenarios');
-    const text = 'description: Pasted.\nrules: [{ on: getPet, delay: 50 }]\n';
-    await page.getByLabel('New scenario').waitFor();
-    await page.evaluate(`{
-      const clipboardData = new DataTransfer();
-      clipboardData.setData('text/plain', ${JSON.stringify(text)});
-      document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
-    }`);
-    await page.getByText('Created my-pasted.').waitFor();
-    expect((await control('GET', '/scenarios/my-pasted')).text).toBe(text);
-  });
-
   test('imports a file, edits its text, and a rule in its form', async () => {
     const { page, press, control } = await open('scenarios');
     const text = 'description: Late.\n# Kept.\nrules:\n  - on: getPet\n    delay: 50\n';

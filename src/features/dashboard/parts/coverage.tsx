@@ -3,7 +3,7 @@ import type { ReplyOf } from '../../../client/control-client.ts';
 import { OPERATION_IDS, type OperationId } from '../../../core/contract/operations.ts';
 import { formatHref, go, route } from '../state/route.ts';
 import { Panel } from './panel.tsx';
-import { column, Table } from './table.tsx';
+import { column, Rows, Table } from './table.tsx';
 import { Prose, plural, shorten, visible } from './texts.tsx';
 
 type Coverage = ReplyOf<'GET /coverage'>;
@@ -209,12 +209,12 @@ function FindingList({ of: { findings, counts, total }, links }: FindingProps<Fi
 
 export function FindingItems({ of, links }: FindingProps<readonly ListedFinding[]>) {
   return (
-    <ul>
-      {of.slice(-5).map((finding) => (
-        <li key={`${finding.sandbox} ${finding.exchange}`}>
+    <Rows of={of.slice(-5)} keyOf={({ sandbox, exchange }) => `${sandbox} ${exchange}`}>
+      {(finding) => (
+        <span>
           {links.exchange(finding)}: <Prose text={shorten(visible(finding.message), 300)} />
-        </li>
-      ))}
-    </ul>
+        </span>
+      )}
+    </Rows>
   );
 }

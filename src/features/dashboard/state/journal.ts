@@ -1,4 +1,3 @@
-import { signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { QueryOf } from '../../../client/control-client.ts';
@@ -17,9 +16,6 @@ import {
 export const PAGE_SIZE = 50;
 
 const READ_INTERVAL_MS = 500;
-
-/** Whether new exchanges wait to be shown, also after a look at another view. */
-export const isPaused = signal(false);
 
 export type JournalState = ReturnType<typeof useJournal>;
 
@@ -67,7 +63,7 @@ export function useJournal(
   const newest = exchanges[0]?.number ?? 0;
   const isHeld = () => {
     if (shown.current?.by !== by || before !== undefined || opened > newest) return false;
-    return isPaused.value || opened > 0 || (newest > 0 && isWatched(list.current));
+    return opened > 0 || (newest > 0 && isWatched(list.current));
   };
   const load = async (abort: AbortSignal): Promise<Found> => {
     read.current = arrivals.value;

@@ -23,7 +23,8 @@ function parseRoute(hash: string): PageRoute {
   return { view: view || 'exchanges', item, query: new URLSearchParams(search) };
 }
 
-function formatRoute(view: string, item: string | undefined, members?: RouteQuery): string {
+/** The address of a view in this page. */
+export function formatHref(view: string, item?: string | number, members?: RouteQuery): string {
   const path = item === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(item)}`;
   const query = new URLSearchParams(members);
   return query.size === 0 ? path : `${path}?${query}`;
@@ -39,7 +40,7 @@ export const openedTitle = signal<string | undefined>(undefined);
 
 addEventListener('hashchange', () => {
   const { view, item, query } = route.value;
-  const here = formatRoute(view, item, query);
+  const here = formatHref(view, item, query);
   if (location.hash === here) return;
   if (location.hash.startsWith('#/')) {
     route.value = parseRoute(location.hash);
@@ -49,10 +50,6 @@ addEventListener('hashchange', () => {
   // Back from the link that skips to the content: the browser has moved the focus.
   else history.replaceState(null, '', here);
 });
-
-export function formatHref(view: string, item?: string | number, query?: RouteQuery): string {
-  return formatRoute(view, item === undefined ? item : String(item), query);
-}
 
 export function go(view: string, item?: string | number, query?: RouteQuery, isStep = false): void {
   const href = formatHref(view, item, query);
@@ -76,6 +73,6 @@ export function withQuery(changes: QueryChanges): URLSearchParams {
 export function refine(changes: QueryChanges): void {
   const { view, item } = route.value;
   const query = withQuery(changes);
-  history.replaceState(null, '', formatRoute(view, item, query));
+  history.replaceState(null, '', formatHref(view, item, query));
   route.value = { view, item, query };
 }

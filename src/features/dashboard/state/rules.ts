@@ -113,7 +113,7 @@ export function parseRule(texts: Texts): WrittenRule {
 }
 
 /** Fields of the form that say something else. */
-const NO_MEMBERS = ['on', 'how', 'scenario', 'name', 'active'];
+const NO_MEMBERS = ['on', 'how', 'scenario', 'active'];
 
 function parseOperations(text: string): unknown {
   const names = text.split(/[ ,]+/).filter(Boolean);

@@ -191,49 +191,39 @@ function Why({ exchange }: { exchange: ListedExchange }) {
   const [first = '', ...rest] = sortReasons(exchange);
   // The head says the first one, unless it is a link.
   const others = first.startsWith('assumption ') ? [first, ...rest] : rest;
+  const why = [
+    ...others,
+    status === 401 && `This sandbox takes ${keys.join(', ') || 'no key'}.`,
+    mocks !== undefined && `The mock ${mocks}`,
+    `Operation: ${operation}; API key: ${key}`,
+  ].filter((text) => text !== false);
   const lists = [
+    ['Why', why],
     [`Not by the document${offContract?.declared ? ', as declared' : ''}`, offContract?.problems],
     ['Changed by the rule', patched],
     ['Findings', findings.map(({ code, message, advice }) => `${code}: ${message} ${advice}`)],
   ] as const;
-  return (
-    <>
-      <h3>Why</h3>
-      <ul>
-        {others.map((reason) => (
-          <li key={reason}>
-            <Reason text={reason} />
-          </li>
-        ))}
-        {status === 401 && <li>This sandbox takes {keys.join(', ') || 'no key'}.</li>}
-        {mocks !== undefined && <li>The mock {visible(mocks)}</li>}
-        <li class="quiet">
-          Operation: {operation}; API key: {visible(key)}
-        </li>
-      </ul>
-      {lists.map(
-        ([title, items = []]) =>
-          items.length > 0 && (
-            <section key={title} aria-label={title}>
-              <h3>{title}</h3>
-              <ul>
-                {items.map((item) => (
-                  <li key={item}>
-                    <Prose text={visible(item)} />
-                  </li>
-                ))}
-              </ul>
-            </section>
-          ),
-      )}
-    </>
+  return lists.map(
+    ([title, items = []]) =>
+      items.length > 0 && (
+        <section key={title} aria-label={title}>
+          <h3>{title}</h3>
+          <ul>
+            {items.map((item) => (
+              <li key={item}>
+                <Reason text={item} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      ),
   );
 }
 
 /** A reason leads to the assumption or the scenario that it names. */
 function Reason({ text }: { text: string }) {
   const [, kind, name] = /^(assumption|scenario) ([^\s=,]+)/.exec(text) ?? [];
-  if (kind === undefined) return visible(text);
+  if (kind === undefined) return <Prose text={visible(text)} />;
   return (
     <a href={formatHref(`${kind}s`, kind === 'assumption' ? name : undefined)}>
       {capitalize(visible(text))}

@@ -10,7 +10,6 @@ import {
   type Direction,
   findNeighbour,
   isHeldBack,
-  isPaused,
   type JournalState,
   PAGE_SIZE,
   useJournal,
@@ -64,7 +63,6 @@ export function ExchangesView() {
   const parts = [
     plural(total, noun, filter === '' ? 'exchanges' : 'matches'),
     before && `before ${before}`,
-    isPaused.value && 'paused',
     journal.problem && 'of the last search that worked',
     dropped > 0 && `${dropped.toLocaleString('en')} older ones are no longer kept`,
   ];
@@ -74,12 +72,6 @@ export function ExchangesView() {
         <ExchangeSearch problem={journal.problem}>
           <a href={formatHref('exchanges', 'new')}>New request</a>
           <Menu label="More" of="about the list">
-            <Button
-              label={isPaused.value ? 'Resume' : 'Pause'}
-              onClick={() => {
-                isPaused.value = !isPaused.value;
-              }}
-            />
             <Button label="Export HAR" onClick={() => exportHar(filter)} />
             <Button
               label="Clear"

@@ -87,36 +87,35 @@ let latest = '';
 
 function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
   const [texts, setTexts] = useState<Texts>(new Map([...before, ['active', 'on']]));
-  const offered = texts.get('scenario') ?? (own.includes(latest) ? latest : (own[0] ?? ''));
-  const scenario = edited || offered;
+  const target = own.includes(latest) ? latest : (own[0] ?? 'my-rules');
+  const scenario = edited || (texts.get('scenario') ?? target);
   const how = texts.get('how') ?? '';
   const { rule, problem } = tryParse(texts);
   const settled = useDebounced(rule && writeJson({ rules: [rule] }), CHECK_DELAY_MS);
-  const checked = useResource(`${scenario} ${settled}`, async (signal) => {
-    const body = { text: settled ?? '' };
-    const { problems } = await client.call('POST /scenario/check', { body, signal });
-    const others = scenario === '' ? [] : readRules((await readScenario(scenario)).text);
-    return { of: settled, problem: problems[0]?.message, others };
-  });
+  const checked = useResource(
+    `${useDebounced(scenario, CHECK_DELAY_MS)} ${settled}`,
+    async (signal) => {
+      const body = { text: settled ?? '' };
+      const { problems } = await client.call('POST /scenario/check', { body, signal });
+      const text = own.includes(scenario) ? (await readScenario(scenario)).text : '';
+      return { problem: problems[0]?.message, others: readRules(text) };
+    },
+  );
   const { others = [] } = checked.value ?? {};
   const wrong = problem ?? checked.value?.problem;
   const all = rule ? others.toSpliced(index ?? 0, index === undefined ? 0 : 1, rule) : [];
   const hidden = findHiddenRules(all).join(' ');
   const add = async (entered: Texts) => {
-    const name = scenario || (entered.get('name') ?? '');
-    const saved = edited ? `Saved in ${name}` : `Added to ${name}`;
+    const saved = edited ? `Saved in ${scenario}` : `Added to ${scenario}`;
     const done = `${saved}: ${rule && describeRule(rule)} ${hidden}`.trim();
     const isDone = await attempt(done, async () => {
-      if (!scenario && own.includes(name)) throw new Error(`You already have a scenario ${name}.`);
-      const { text, etag } = scenario
-        ? await readScenario(scenario)
-        : { text: 'description: Rules made in the dashboard.\n', etag: undefined };
-      const changed = insertRule(text, parseRule(entered), index);
-      await saveScenario(name, changed, { turnOn: entered.has('active'), etag });
-      dropDraft(name);
+      const { text, etag } = await readScenario(scenario);
+      const changed = insertRule(text || NEW_SCENARIO, parseRule(entered), index);
+      await saveScenario(scenario, changed, { turnOn: entered.has('active'), etag });
+      dropDraft(scenario);
     });
     if (!isDone) return false;
-    latest = name;
+    latest = scenario;
     onDone();
     return true;
   };
@@ -159,16 +158,12 @@ function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
         <legend>How often</legend>
         {drawGroup('How often')}
       </fieldset>
-      <div class="bar">
-        {!edited && <FormField {...TARGET} value={scenario} options={[...own, '']} />}
-        {scenario === '' && (
-          <FormField
-            {...NAME_INPUT}
-            label="Name of the new scenario"
-            value={own[0] ? '' : 'my-rules'}
-          />
-        )}
-      </div>
+      {!edited && <FormField {...NAME_INPUT} {...TARGET} value={target} />}
+      <datalist id="own">
+        {own.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
       <div class="foot">
         <p role="status">
           {rule && describeRule(rule)}{' '}
@@ -186,7 +181,9 @@ function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
   );
 }
 
-const TARGET = { name: 'scenario', label: 'Add it to', empty: 'a new scenario' };
+const TARGET = { name: 'scenario', label: 'Add it to the scenario, which may be new', list: 'own' };
+
+const NEW_SCENARIO = 'description: Rules made in the dashboard.\n';
 
 const LABELS: Readonly<Record<string, string>> = {
   on: 'Operations; none for all',

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { rowNames } from '../../../core/words.ts';
 import { Button } from '../parts/buttons.tsx';
 import { FormField, NameForm, QuerySearch } from '../parts/form.tsx';
@@ -43,15 +43,6 @@ export function ScenariosView() {
   };
   const copy = (name: string, read: () => Promise<string> | string) =>
     create(findFreeName(name, all), read);
-  useEffect(() => {
-    const onPaste = ({ target, clipboardData }: ClipboardEvent) => {
-      const isTyping = target instanceof Element && target.closest('input, textarea') !== null;
-      const text = clipboardData?.getData('text/plain') ?? '';
-      if (!isTyping && text !== '') void copy('pasted', () => text);
-    };
-    document.addEventListener('paste', onPaste);
-    return () => document.removeEventListener('paste', onPaste);
-  });
   if (list.value === undefined) return <Loading of={list} />;
   const rowOf = (scenario: ScenarioSummary) => (
     <ScenarioRow
@@ -109,7 +100,7 @@ export function ScenariosView() {
         />
         <FormField
           name="files"
-          label="Import files in YAML or JSON; drop them here, or paste a text"
+          label="Import files in YAML or JSON, or drop them here"
           type="file"
           multiple
           accept=".yaml,.yml,.json"
