@@ -244,24 +244,22 @@ export class FleetSandbox implements KeptSandbox {
   async #read(rows: readonly unknown[]): Promise<void> {
     const { redis } = this.#context;
     const versions = new Map<string, number>();
-    const texts = new Map<string, unknown>();
+    const texts = new Map<string, string>();
     for (let at = 0; at < rows.length; at += 3) {
       const [part, version, text] = rows.slice(at, at + 3);
       versions.set(String(part), Number(version));
-      texts.set(`${part}@${version}`, text ?? undefined);
+      if (typeof text === 'string') texts.set(`${part}@${version}`, text);
     }
-    const textOf = (field: string): string => {
-      const text = texts.get(field);
-      if (typeof text !== 'string') throw new PartGoneError();
-      return text;
-    };
+    const key = sandboxKey(redis.prefix, this.#sandbox.name, 'parts');
     const read = async (fields: readonly string[]) => {
-      const missing = fields.filter((field) => typeof texts.get(field) !== 'string');
-      if (missing.length === 0) return textOf;
-      const key = sandboxKey(redis.prefix, this.#sandbox.name, 'parts');
-      const reply = await redis.run(['HMGET', key, ...missing]);
-      for (const [index, field] of missing.entries()) texts.set(field, Object(reply)[index]);
-      return textOf;
+      const missing = fields.filter((field) => !texts.has(field));
+      const reply = missing.length > 0 && (await redis.run(['HMGET', key, ...missing]));
+      for (const [index, field] of missing.entries()) {
+        const text = Object(reply)[index];
+        if (typeof text !== 'string') throw new PartGoneError();
+        texts.set(field, text);
+      }
+      return texts;
     };
     try {
       this.#known = await readNewParts(this.#known, versions, read, this.#sandbox.start);

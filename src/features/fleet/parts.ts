@@ -36,8 +36,8 @@ export interface Known {
 /** Redis has changed meanwhile, or the sandbox was created anew. */
 export class PartGoneError extends Error {}
 
-/** Gives the texts of these fields, each a part and its version. @throws PartGoneError */
-type ReadFields = (fields: readonly string[]) => Promise<(field: string) => string>;
+/** Gives the text of each of these fields, a part and its version. @throws PartGoneError */
+type ReadFields = (fields: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
 const SNAPSHOTS = 'snapshots';
 
@@ -106,7 +106,7 @@ export async function readNewParts(
   }
   const field = fieldOf([SNAPSHOTS, version]);
   const references: readonly (readonly [string, Iterable<[string, number]>])[] = JSON.parse(
-    (await read([field]))(field),
+    (await read([field])).get(field) ?? '[]',
   );
   const snapshots = new Map<string, Snapshot>();
   for (const [name, of] of references) {
@@ -135,18 +135,17 @@ async function readState(
     (part) => part !== SNAPSHOTS && before.get(part) !== wanted.get(part),
   );
   const fields = new Map([...wanted].map((versioned) => [versioned[0], fieldOf(versioned)]));
-  const textOf = await read(changed.flatMap((part) => fields.get(part) ?? []));
+  const texts = await read(changed.flatMap((part) => fields.get(part) ?? []));
   let state = base;
   for (const part of changed) {
-    const field = fields.get(part);
+    const text = texts.get(fields.get(part) ?? '');
     const ofStore = parseStorePart(part);
     const member = MEMBER_NAMES.find((name) => name === part);
     if (ofStore !== undefined) {
-      const text = field === undefined ? writeRecords(start.store, ofStore) : textOf(field);
-      state = { ...state, store: readRecords(state.store, ofStore, text) };
-    } else if (member !== undefined) {
-      state = { ...state, [member]: await MEMBERS[member].read(textOf(field ?? part), start) };
-    }
+      const records = text ?? writeRecords(start.store, ofStore);
+      state = { ...state, store: readRecords(state.store, ofStore, records) };
+    } else if (text === undefined || member === undefined) throw new PartGoneError();
+    else state = { ...state, [member]: await MEMBERS[member].read(text, start) };
   }
   return state;
 }
@@ -159,11 +158,15 @@ interface Codec<Value> {
   readonly read: (text: string, start: Start) => Value | Promise<Value>;
 }
 
-const isMap = (value: unknown) => value instanceof Map;
+const pack = (value: unknown) => (value instanceof Map ? { entries: [...value] } : value);
 
-/** Of what is JSON, and maps. A server of this version has written it. */
-const asJson = <Value>(): Codec<Value> => ({
-  write: (value) => JSON.stringify(value, (_name, it) => (isMap(it) ? { entries: [...it] } : it)),
+/** Of a map of what is JSON, or an object of such maps. A server of this version has written it. */
+const asJson = <Value extends object>(): Codec<Value> => ({
+  write(value) {
+    if (value instanceof Map) return JSON.stringify(pack(value));
+    const members = Object.entries(value).map(([name, it]) => [name, pack(it)]);
+    return JSON.stringify(Object.fromEntries(members));
+  },
   read: (text) =>
     JSON.parse(text, (_name, it) => (Array.isArray(it?.entries) ? new Map(it.entries) : it)),
 });

@@ -433,12 +433,13 @@ describeWithRedis('the storage of a fleet', () => {
     expect(await bytes('/')).toBe(before - freed);
   });
 
-  test('deletes a sandbox although Redis is full', async () => {
+  test('lists and deletes a sandbox although Redis is full', async () => {
     const fleet = await join();
     const one = open(fleet);
     await one.update(raise);
     await redis.command('CONFIG', 'SET', 'maxmemory', '1');
     await expect(get(one)).rejects.toThrow(/answers OOM command not allowed[^:]*$/);
+    expect([...(await one.persistence.unused()).keys()]).toContain('mine');
     expect(await one.persistence.remove('mine')).toBe(true);
     await sleep(0);
     expect(await redis.command('KEYS', 'petstore-mock:*:mine:*')).toBe('');
