@@ -38,14 +38,21 @@ export const TOO_DEEP = `it is nested more than ${LIMITS.nesting} levels deep`;
 /** Looks at the text: parsers recurse, and where the stack ends V8 may end the process. */
 function isWithinNesting(text: string): boolean {
   let levels = 0;
+  return everyMark(text, (mark) => {
+    if (mark === '[' || mark === '{') levels += 1;
+    else if (mark === ']' || mark === '}') levels -= 1;
+    return levels <= LIMITS.nesting;
+  });
+}
+
+/** Tests each character outside of strings. */
+export function everyMark(text: string, test: (mark: string) => boolean): boolean {
   let isInString = false;
   for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') isInString = !isInString;
-    else if (isInString) at += character === '\\' ? 1 : 0;
-    else if (character === '[' || character === '{') levels += 1;
-    else if (character === ']' || character === '}') levels -= 1;
-    if (levels > LIMITS.nesting) return false;
+    const mark = text.charAt(at);
+    if (mark === '"') isInString = !isInString;
+    else if (isInString) at += mark === '\\' ? 1 : 0;
+    else if (!test(mark)) return false;
   }
   return true;
 }

@@ -44,14 +44,12 @@ function formatValue(value: unknown): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-export const MAX_LISTED = LIMITS.problems;
-
 export function firstProblems<P>(
   problems: readonly P[],
   formatProblem: (problem: P) => string,
 ): readonly string[] {
-  const first = problems.slice(0, MAX_LISTED).map(formatProblem);
-  return problems.length > MAX_LISTED ? [...first, 'and more'] : first;
+  const first = problems.slice(0, LIMITS.problems).map(formatProblem);
+  return problems.length > LIMITS.problems ? [...first, 'and more'] : first;
 }
 
 export interface Problem {

@@ -3,12 +3,13 @@ import { OPERATION_IDS, type OperationId, operationShape } from '../contract/ope
 import { unknownMembers } from '../contract/records.ts';
 import { hashOf } from '../hash.ts';
 import { isObject } from '../json.ts';
+import { LIMITS } from '../limits.ts';
 import { findHeader } from '../raw-http.ts';
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { adviseMethod, type ServiceState, type UnknownRoute } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
-import { describe, firstProblems, MAX_LISTED } from '../words.ts';
+import { describe, firstProblems } from '../words.ts';
 import type { DecidedRequest, ServiceRequest } from './exchange.ts';
 import type { FindingCode, FindingText } from './report-shapes.ts';
 
@@ -107,9 +108,9 @@ function listUnknownInputs(
   const value = isParsed && body.json.ok ? body.json.value : undefined;
   const members = fields !== undefined && isObject(value) ? unknownMembers(fields, value) : [];
   return [
-    ...parameters.slice(0, MAX_LISTED).map((name) => `query parameter ${describe(name)}`),
-    ...members.slice(0, MAX_LISTED).map((name) => `body field ${describe(name)}`),
-  ].slice(0, MAX_LISTED);
+    ...parameters.slice(0, LIMITS.problems).map((name) => `query parameter ${describe(name)}`),
+    ...members.slice(0, LIMITS.problems).map((name) => `body field ${describe(name)}`),
+  ].slice(0, LIMITS.problems);
 }
 
 function describeDrift(reply: Reply | undefined): string | undefined {

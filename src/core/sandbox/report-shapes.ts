@@ -38,6 +38,15 @@ export const OPERATION = choice(OPERATION_IDS);
 export const BASIS_KIND = choice(BASIS_KINDS);
 export const TEXTS = list(ANY_TEXT);
 
+/** A member for each collection. */
+export function ofCollections<T, In>(shape: Shape<T, In>, before: string, after: string) {
+  return {
+    animals: required(shape, `${before} animals ${after}.`),
+    inventory: required(shape, `${before} inventory entries ${after}.`),
+    orders: required(shape, `${before} orders ${after}.`),
+  };
+}
+
 const SHARE = object({
   shown: required(COUNT, 'How many were shown.'),
   total: required(COUNT, 'How many there are.'),

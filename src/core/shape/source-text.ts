@@ -1,4 +1,4 @@
-import { parseInput } from '../json.ts';
+import { everyMark, isObject, parseInput } from '../json.ts';
 import {
   createFileProblem,
   describe,
@@ -145,28 +145,19 @@ function findRepeatedName(text: string): RepeatedName | undefined {
 }
 
 function countMembers(value: unknown): number {
-  const items = Array.isArray(value) ? value : isPlainObject(value) ? Object.values(value) : [];
+  const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
   return items.reduce<number>(
     (sum, item) => sum + countMembers(item),
     Array.isArray(value) ? 0 : items.length,
   );
 }
 
-function isPlainObject(value: unknown): value is object {
-  return (
-    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  );
-}
-
 function countColons(text: string): number {
   let count = 0;
-  let isInString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === '"') isInString = !isInString;
-    else if (isInString) at += character === '\\' ? 1 : 0;
-    else if (character === ':') count += 1;
-  }
+  everyMark(text, (mark) => {
+    if (mark === ':') count += 1;
+    return true;
+  });
   return count;
 }
 

@@ -167,7 +167,11 @@ export async function waitForCount(
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },
 ): Promise<{ readonly count: number; readonly complete: boolean }> {
-  const { promise: ended, resolve: end } = promiseWithResolvers();
+  // Node has `Promise.withResolvers` only from version 22 on.
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
   const arrived = new Set<number>();
   const cancels = [
     kept.subscribe((event) => {
@@ -191,13 +195,4 @@ export async function waitForCount(
   } finally {
     for (const cancel of cancels) cancel();
   }
-}
-
-/** Node has `Promise.withResolvers` only from version 22 on. */
-function promiseWithResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

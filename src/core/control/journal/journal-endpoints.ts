@@ -15,6 +15,7 @@ import {
   coverageShape,
   FINDING,
   FINDING_CODE_NAMES,
+  ofCollections,
   REPLY_MEMBERS,
   type ReplyCoverage,
 } from '../../sandbox/report-shapes.ts';
@@ -43,11 +44,7 @@ const EDIT = namedObject('Edit', {
   what: required(ANY_TEXT, 'What was changed, in words.'),
   by: required(ANY_TEXT, 'Who changed it: what the header `Mock-Client` says.'),
   changed: required(
-    object({
-      animals: required(COUNT, 'Changed animals.'),
-      inventory: required(COUNT, 'Changed inventory entries.'),
-      orders: required(COUNT, 'Changed orders.'),
-    }),
+    object(ofCollections(COUNT, 'How many', 'it changed')),
     'How many records it changed.',
   ),
   isUndone: required(FLAG, 'Whether it was undone, or is itself an undo.'),

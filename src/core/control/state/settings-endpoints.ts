@@ -5,7 +5,13 @@ import {
   optionNames,
 } from '../../contract/assumption-table.ts';
 import { outcome } from '../../sandbox/answer.ts';
-import { ASSUMPTION_NOTE, COUNT, OPERATION, TEXTS } from '../../sandbox/report-shapes.ts';
+import {
+  ASSUMPTION_NOTE,
+  COUNT,
+  OPERATION,
+  ofCollections,
+  TEXTS,
+} from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
 import { ASSUME, INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/settings-shapes.ts';
 import {
@@ -16,7 +22,6 @@ import {
   readClock,
   setClock,
 } from '../../service/clock.ts';
-import type { Keyring } from '../../service/keyring.ts';
 import { basisReasons } from '../../service/reply.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
@@ -71,19 +76,11 @@ const STATUS = namedObject('Status', {
   latches: required(TEXTS, 'The names of the latches, which hold replies back until opened.'),
   latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
   changed: required(
-    object({
-      animals: required(COUNT, 'How many animals differ.'),
-      inventory: required(COUNT, 'How many inventory entries differ.'),
-      orders: required(COUNT, 'How many orders differ.'),
-    }),
+    object(ofCollections(COUNT, 'How many', 'differ')),
     'How many records differ from those of the start.',
   ),
   changedIds: required(
-    object({
-      animals: required(TEXTS, 'Of animals.'),
-      inventory: required(TEXTS, 'Of inventory entries.'),
-      orders: required(TEXTS, 'Of orders.'),
-    }),
+    object(ofCollections(TEXTS, 'Ids of', 'that differ')),
     `Their ids, at most ${MAX_CHANGED_IDS} of each.`,
   ),
   server: optional(
@@ -248,10 +245,6 @@ function showClock(clock: Clock): ClockState {
   return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
 }
 
-function isAccepted({ invalid }: Keyring, key: string): boolean {
-  return invalid !== 'all' && !invalid.has(key);
-}
-
 export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   quiet: true,
   summary: 'Read what differs from a fresh mock',
@@ -259,6 +252,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   handle: async ({ sandbox, kept: { journal }, parts: { sandboxes, persistence } }) => {
     const { name, state } = sandbox;
     const { active, choices, keys } = state.settings;
+    const { valid, readOnly, invalid } = keys;
     const chosen = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
     return json<SandboxStatus>({
       sandbox: name,
@@ -272,7 +266,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
       changed: measureChanges(sandbox.start.store, state.store).changed,
       changedIds: listChanged(sandbox.start.store, state.store),
       server: sandboxes.run,
-      keys: [...keys.valid, ...keys.readOnly].filter((key) => isAccepted(keys, key)),
+      keys: invalid === 'all' ? [] : [...valid, ...readOnly].filter((key) => !invalid.has(key)),
       shared: persistence.status?.(),
     });
   },

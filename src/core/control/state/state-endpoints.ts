@@ -1,7 +1,7 @@
 import type { RecordJson } from '../../contract/records.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { outcome } from '../../sandbox/answer.ts';
-import { COUNT } from '../../sandbox/report-shapes.ts';
+import { COUNT, ofCollections } from '../../sandbox/report-shapes.ts';
 import { RESET_PARTS, type ResetPart, restart, startFrom, withEntry } from '../../sandbox/state.ts';
 import { CHANGES } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
@@ -33,11 +33,7 @@ import {
 
 export const NAME = text(NAME_FORM, NAME_PATTERN, { pattern: NAME_PATTERN.source });
 
-export const SIZES = {
-  animals: required(COUNT, 'How many animals it has.'),
-  inventory: required(COUNT, 'How many inventory entries it has.'),
-  orders: required(COUNT, 'How many orders it has.'),
-};
+export const SIZES = ofCollections(COUNT, 'How many', 'it has');
 
 const SNAPSHOT = namedObject('Snapshot', {
   name: required(ANY_TEXT, 'Its name.'),
