@@ -1,6 +1,6 @@
 import { compareLines } from '../core/compare-lines.ts';
 import { parseQuery, parseTarget } from '../core/contract/target.ts';
-import { isIntegerText, isObject, parseInput, tryParseJson, writeJson } from '../core/json.ts';
+import { INTEGER_TEXT, isObject, parseInput, tryParseJson, writeJson } from '../core/json.ts';
 import { pairHeaders } from '../core/raw-http.ts';
 import {
   bodyText,
@@ -48,7 +48,9 @@ function writeCall(
   nameId: (id: string) => string,
 ): string {
   const parsed = parseTarget(target);
-  const path = parsed.below.split('/').map((part) => (isIntegerText(part) ? nameId(part) : part));
+  const path = parsed.below
+    .split('/')
+    .map((part) => (INTEGER_TEXT.test(part) ? nameId(part) : part));
   const query = parts.has('query') ? parseQuery(parsed).map(describeParameter).sort() : [];
   const headers = parts.has('headers') ? pairHeaders(request.headers).flatMap(describeHeader) : [];
   const body = parts.has('body') ? describeBody(request) : [];

@@ -94,7 +94,7 @@ function prefixNumbers(text: string): string {
 function mayLoseDigits(literal: string): boolean {
   const isExact =
     literal.length <= SAFE_LENGTH && !/[eE]/.test(literal) && String(Number(literal)) === literal;
-  return !isExact && isNumberText(literal);
+  return !isExact && NUMBER_TEXT.test(literal);
 }
 
 /** Writes JSON with bigints as digits, and numbers that `parseNumber` could not evaluate as they were. */
@@ -123,20 +123,12 @@ export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 
 /** As JSON writes them (RFC 8259, section 6): no plus sign, no leading zero. */
-const INTEGER = /^-?(?:0|[1-9]\d*)$/;
-const NUMBER_TEXT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-
-export function isNumberText(text: string): boolean {
-  return NUMBER_TEXT.test(text);
-}
-
-export function isIntegerText(text: string): boolean {
-  return INTEGER.test(text);
-}
+export const INTEGER_TEXT = /^-?(?:0|[1-9]\d*)$/;
+export const NUMBER_TEXT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 export function parseInt64(text: string): bigint | undefined {
   // The longest int64 has 20 characters; a far longer text would take long to convert.
-  return text.length > 20 || !isIntegerText(text) ? undefined : toInt64(BigInt(text));
+  return text.length > 20 || !INTEGER_TEXT.test(text) ? undefined : toInt64(BigInt(text));
 }
 
 /** The int64 that `parseJson` has read; undefined also for a double that may have been rounded. */

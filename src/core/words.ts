@@ -36,12 +36,10 @@ export function describe(value: unknown): string {
   const text =
     typeof value === 'string'
       ? JSON.stringify(value.slice(0, MAX_VALUE_LENGTH))
-      : formatValue(value);
+      : Object.is(value, -0)
+        ? '-0'
+        : String(value);
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 3)}…` : text;
-}
-
-function formatValue(value: unknown): string {
-  return Object.is(value, -0) ? '-0' : String(value);
 }
 
 export function firstProblems<P>(

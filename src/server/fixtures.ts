@@ -1,17 +1,10 @@
-import { join } from 'node:path';
 import { DEFAULTS } from '../core/limits.ts';
 import type { StoreChoice } from '../core/scenario/sandbox-start.ts';
 import { isShippedFixture, parseFixture, readShippedFixture } from '../core/store/fixture.ts';
 import { generateStore } from '../core/store/generate-store.ts';
 import type { Store } from '../core/store/store.ts';
-import { packageRoot, readText, readTextSync, STORE_LIMIT } from './files.ts';
+import { readText, readTextSync, STORE_LIMIT } from './files.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
-
-export function fixturePath(nameOrPath: string): string {
-  return isShippedFixture(nameOrPath)
-    ? join(packageRoot, 'fixtures', `${nameOrPath}.json`)
-    : nameOrPath;
-}
 
 /** Loads a shipped fixture by its name, or another by its path. */
 export async function loadFixture(nameOrPath: string): Promise<Store> {

@@ -1,10 +1,11 @@
 import { DEFAULTS } from '../core/limits.ts';
 import { isShipped } from '../core/scenario/scenario-names.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
+import { isShippedFixture } from '../core/store/fixture.ts';
 import type { Store } from '../core/store/store.ts';
 import { ContentError, createFileProblem } from '../core/words.ts';
 import { isPipe } from './files.ts';
-import { fixturePath, loadStore } from './fixtures.ts';
+import { loadStore } from './fixtures.ts';
 import { type Certificate, loadCertificate } from './http/tls.ts';
 import type { BaseOptions } from './options.ts';
 
@@ -21,9 +22,9 @@ export interface LoadedFiles {
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
  */
 export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Promise<LoadedFiles> {
-  const { host = DEFAULTS.host, scenarios: names = [] } = options;
+  const { host = DEFAULTS.host, scenarios: names = [], fixture = DEFAULTS.fixture } = options;
   const certificate = earlier ? earlier.certificate : await loadCertificate(options, host);
-  const files = [...findFixture(options), ...names.filter((name) => !isShipped(name))];
+  const files = [fixture, ...names].filter(isFile);
   if (options.watch) refusePipes(files);
   const store = await loadStore(options, options.seed);
   // Imported here, since most starts have no scenario.
@@ -31,10 +32,8 @@ export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Pr
     names.length === 0
       ? []
       : await (await import('./scenarios.ts')).loadScenarios(names, options.seed);
-  const watched = [
-    ...findFixture(options),
-    ...scenarios.flatMap(({ file, fixture }) => [file ?? [], fixture ? fixturePath(fixture) : []]),
-  ].flat();
+  const extended = scenarios.flatMap(({ file, fixture }) => [file ?? [], fixture ?? []]).flat();
+  const watched = [fixture, ...extended].filter(isFile);
   if (options.watch) refusePipes(watched);
   return { store, scenarios, certificate, watched };
 }
@@ -45,7 +44,7 @@ function refusePipes(files: readonly string[]): void {
   if (pipe !== undefined) throw new ContentError([createFileProblem(pipe, 'a file', 'a pipe')]);
 }
 
-/** The file of the fixture, unless the store is generated. */
-function findFixture({ fixture = DEFAULTS.fixture, animals, orders }: BaseOptions): string[] {
-  return animals === undefined && orders === undefined ? [fixturePath(fixture)] : [];
+/** Rather than the name of what ships. */
+function isFile(nameOrPath: string): boolean {
+  return !isShippedFixture(nameOrPath) && !isShipped(nameOrPath);
 }

@@ -37,12 +37,16 @@ export const TEXT = bounded(ANY_TEXT);
 
 /** Lists, the journal and remembered states hold whole records, so their cost is bounded with this. */
 function bounded(shape: Shape<string, string>): Shape<string, string> {
-  const max = LIMITS.recordText;
   return {
     ...shape,
     read(value, at, report) {
-      if (typeof value !== 'string' || value.length <= max) return shape.read(value, at, report);
-      return report({ at, expected: `at most ${max} characters`, found: `${value.length}` });
+      if (typeof value !== 'string' || value.length <= LIMITS.recordText)
+        return shape.read(value, at, report);
+      return report({
+        at,
+        expected: `at most ${LIMITS.recordText} characters`,
+        found: `${value.length}`,
+      });
     },
   };
 }

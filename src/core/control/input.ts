@@ -1,4 +1,4 @@
-import { isIntegerText, isObject, type Json, parseInput } from '../json.ts';
+import { INTEGER_TEXT, isObject, type Json, parseInput } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
 import type { Reading } from '../words.ts';
@@ -33,10 +33,9 @@ export async function readBody(
     return refuseBody('unsupported_media_type', 415, 'expected a body without Content-Encoding');
   }
   if (expected === undefined) return {};
-  const max = LIMITS.controlBody;
-  const body = await request.readBody(max);
+  const body = await request.readBody(LIMITS.controlBody);
   if (body.kind === 'too-large') {
-    return refuseBody('body_too_large', 413, `the body is larger than ${max} bytes`);
+    return refuseBody('body_too_large', 413, `the body is larger than ${LIMITS.controlBody} bytes`);
   }
   if (body.kind === 'none' && !expected.optional) {
     return refuseBody('invalid_input', 400, 'expected a body, found nothing');
@@ -76,7 +75,7 @@ export function readProperties({ properties }: Json): Readonly<Record<string, Js
 }
 
 function parseValue(type: unknown, text: string): unknown {
-  if (type === 'integer' && isIntegerText(text)) return Number(text);
+  if (type === 'integer' && INTEGER_TEXT.test(text)) return Number(text);
   // `?all` is short for `?all=true`.
   if (type === 'boolean' && ['', 'true', 'false'].includes(text)) return text !== 'false';
   return text;

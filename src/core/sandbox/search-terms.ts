@@ -15,12 +15,10 @@ interface Mistake {
 /** What a value after `name:` tests, in a search. */
 export type SearchTerm = (value: string) => Test | Mistake;
 
-const MAX_FILTER_TEXT = LIMITS.filterText;
-
 export const FILTER_TEXT = text(
-  `a string of at most ${MAX_FILTER_TEXT} characters`,
-  new RegExp(`^.{0,${MAX_FILTER_TEXT}}$`, 'su'),
-  { maxLength: MAX_FILTER_TEXT },
+  `a string of at most ${LIMITS.filterText} characters`,
+  new RegExp(`^.{0,${LIMITS.filterText}}$`, 'su'),
+  { maxLength: LIMITS.filterText },
 );
 
 /** A member of a filter, its test, and the same in a search, if that can name it. */
@@ -172,10 +170,13 @@ export function parseTerms(
   terms: ReadonlyMap<string, SearchTerm>,
 ): readonly Test[] | (Mistake & { readonly found: string }) {
   const tests: Test[] = [];
-  const max = LIMITS.searchTerms;
   for (const [term, not, name, phrase, plain, other] of search.matchAll(TERM)) {
-    if (tests.length === max && term !== '') {
-      return { expected: `at most ${max} words and fields`, found: 'more', hint: '' };
+    if (tests.length === LIMITS.searchTerms && term !== '') {
+      return {
+        expected: `at most ${LIMITS.searchTerms} words and fields`,
+        found: 'more',
+        hint: '',
+      };
     }
     const value = phrase ?? plain ?? other ?? '';
     if (name === undefined && value === '') {

@@ -104,12 +104,13 @@ const FAULT = either(
   `${joinWords(FAULT_NAMES, 'or')}, or an object with \`kind: slow-body\``,
 );
 
-const MAX_LAG = LIMITS.lag;
-
 const LAG = either(
   convert(LAG_TIME, (milliseconds) => ({ milliseconds })),
   object({
-    calls: required(integer(1, MAX_LAG, `at most ${MAX_LAG} calls, from 1`), 'How many calls ago.'),
+    calls: required(
+      integer(1, LIMITS.lag, `at most ${LIMITS.lag} calls, from 1`),
+      'How many calls ago.',
+    ),
   }),
   'a duration such as PT2S, or an object with `calls`',
 );

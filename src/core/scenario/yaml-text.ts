@@ -13,7 +13,7 @@ import {
   type ScalarTag,
   visit,
 } from 'yaml';
-import { isNumberText, keepNumber, TOO_DEEP, WrittenNumber } from '../json.ts';
+import { keepNumber, NUMBER_TEXT, TOO_DEEP, WrittenNumber } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import {
   createLocator,
@@ -31,7 +31,7 @@ const EXACT_NUMBER: ScalarTag = {
   default: true,
   test: /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|0o[0-7]+|0x[\da-fA-F]+)$/,
   resolve(text) {
-    if (isNumberText(text)) return keepNumber(text);
+    if (NUMBER_TEXT.test(text)) return keepNumber(text);
     const value = /[.eE]/.test(text) && !text.startsWith('0x') ? Number(text) : BigInt(text);
     return new WrittenNumber(String(value), text);
   },

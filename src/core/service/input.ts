@@ -3,7 +3,7 @@ import type { AssumptionId, Option } from '../contract/assumption-table.ts';
 import { BODY_LIMITS } from '../contract/assumptions/protocol-assumptions.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import { INT64, unknownMembers } from '../contract/records.ts';
-import { isIntegerText, isObject, parseInput, parseInt64 } from '../json.ts';
+import { INTEGER_TEXT, isObject, parseInput, parseInt64 } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import type { RawHeaders } from '../raw-http.ts';
 import type { ObjectMembers, ObjectShape } from '../shape/objects.ts';
@@ -167,7 +167,7 @@ export class InputReader {
   }
 
   integer(name: string, text: string, expected: string): number | undefined {
-    return isIntegerText(text) ? Number(text) : this.#misfit(name, expected, text);
+    return INTEGER_TEXT.test(text) ? Number(text) : this.#misfit(name, expected, text);
   }
 
   /** `unknown-body-fields` decides about other fields, but for those in `handled`: the caller checks these. */

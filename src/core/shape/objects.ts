@@ -35,12 +35,6 @@ export function required<T, In>(
   return { shape, required: true, description, example };
 }
 
-/** Members of values that only servers exchange, so they need no description. */
-export const internal = {
-  required: <T, In>(shape: Shape<T, In>): Member<T, true, In> => required(shape, ''),
-  optional: <T, In>(shape: Shape<T, In>): Member<T, false, In> => optional(shape, ''),
-};
-
 export type ObjectMembers = Readonly<Record<string, Member<unknown>>>;
 
 /** `Values`, where optional members may be left out. */

@@ -6,7 +6,7 @@ import {
   problemText,
   type TextProblem,
 } from '../words.ts';
-import type { ShapeProblem } from './shapes.ts';
+import type { ShapeProblem, ValuePath } from './shapes.ts';
 
 /** `locate` finds the places of problems with the value. */
 export type ParsedText =
@@ -46,7 +46,7 @@ export interface Place {
   readonly name: number | undefined;
 }
 
-export const pathKey = (path: readonly (string | number | null)[]): string => JSON.stringify(path);
+export const pathKey = (path: ValuePath): string => JSON.stringify(path);
 
 /**
  * A value that is missing has the place of its parent.
@@ -126,8 +126,8 @@ export function createSyntaxProblem(
 
 /** Where and why a text is not JSON. The messages of JSON.parse vary between versions of Node. */
 function explainNotJson(text: string, error: unknown): readonly [offset: number, reason: string] {
-  const mistake = error instanceof RangeError ? undefined : walkJson(text);
-  return mistake ?? [0, error instanceof Error ? error.message : String(error)];
+  if (error instanceof RangeError) return [0, error.message];
+  return walkJson(text) ?? [0, String(error)];
 }
 
 /** @param text valid JSON */
@@ -145,11 +145,9 @@ function findRepeatedName(text: string): RepeatedName | undefined {
 }
 
 function countMembers(value: unknown): number {
-  const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
-  return items.reduce<number>(
-    (sum, item) => sum + countMembers(item),
-    Array.isArray(value) ? 0 : items.length,
-  );
+  const isList = Array.isArray(value);
+  const items = isList || isObject(value) ? Object.values(value) : [];
+  return items.reduce<number>((sum, it) => sum + countMembers(it), isList ? 0 : items.length);
 }
 
 function countColons(text: string): number {
@@ -189,7 +187,7 @@ const EXPECTED = {
  */
 function walkJson(
   text: string,
-  visit: (path: readonly (string | number)[], place: Place) => void = () => {},
+  visit: (path: ValuePath, place: Place) => void = () => {},
 ): readonly [offset: number, reason: string] | undefined {
   const path: (string | number)[] = [];
   let next: keyof typeof EXPECTED = 'value';

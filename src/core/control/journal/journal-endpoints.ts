@@ -1,4 +1,4 @@
-import { isIntegerText } from '../../json.ts';
+import { INTEGER_TEXT } from '../../json.ts';
 import { LIMITS } from '../../limits.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import {
@@ -173,7 +173,7 @@ export const JOURNAL_ENDPOINTS = [
     mediaType: EVENTS,
     handle: async ({ sandbox, kept, headers, parts, query: { after, ...filter } }) => {
       const lastId = String(headers['last-event-id'] ?? '');
-      const from = isIntegerText(lastId) ? Number(lastId) : after;
+      const from = INTEGER_TEXT.test(lastId) ? Number(lastId) : after;
       const refusal = refuseListener(sandbox);
       if (refusal !== undefined) return refusal;
       const { openStream } = await import('./exchange-stream.ts');
@@ -242,9 +242,8 @@ async function select(
 }
 
 function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
-  const max = LIMITS.listeners;
-  const message = `at most ${max} streams and waiting counts may be open in a sandbox`;
-  return listeners < max ? undefined : refuse('invalid_input', 400, message);
+  const message = `at most ${LIMITS.listeners} streams and waiting counts may be open in a sandbox`;
+  return listeners < LIMITS.listeners ? undefined : refuse('invalid_input', 400, message);
 }
 
 async function readTotals({

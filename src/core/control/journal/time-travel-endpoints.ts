@@ -1,5 +1,5 @@
 import { ASSUMPTION_IDS } from '../../contract/assumption-table.ts';
-import { isIntegerText } from '../../json.ts';
+import { INTEGER_TEXT } from '../../json.ts';
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
@@ -102,7 +102,7 @@ export function withExchange<Body, Query>(
   return async (call) => {
     const { journal } = call.kept;
     const { number = '' } = call.params;
-    const exchange = isIntegerText(number) ? await journal.find(Number(number)) : undefined;
+    const exchange = INTEGER_TEXT.test(number) ? await journal.find(Number(number)) : undefined;
     if (exchange !== undefined) return handle(call, exchange);
     const { number: latest, size } = await journal.size();
     const oldest = latest - size + 1;

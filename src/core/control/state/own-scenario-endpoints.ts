@@ -10,7 +10,7 @@ import {
   WRITTEN_SCENARIO,
 } from '../../scenario/scenario-names.ts';
 import { type ScenarioDefinition, scenarioShape } from '../../scenario/scenario-shape.ts';
-import { internal, namedObject, object, optional, required } from '../../shape/objects.ts';
+import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
   ANY_TEXT,
   choice,
@@ -39,8 +39,8 @@ const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
 export const SCENARIO_FILE = named('ScenarioFile', scenarioShape(WRITTEN_SCENARIO));
 
 const TEXT = object({
-  format: internal.required(choice(['yaml', 'json'])),
-  text: internal.required(ANY_TEXT),
+  format: required(choice(['yaml', 'json']), ''),
+  text: required(ANY_TEXT, ''),
 });
 
 const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>, ScenarioDefinition | string> = {
