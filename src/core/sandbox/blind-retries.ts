@@ -1,5 +1,5 @@
 import { type OperationId, operationShape } from '../contract/operations.ts';
-import { FAULTS } from '../scenario/fault-table.ts';
+import { isDelivered } from '../scenario/fault-table.ts';
 import type { Instant } from '../service/clock.ts';
 import type { DecidedRequest, Exchange } from './exchange.ts';
 import { hashCall, RETRY_WITHIN_MS, TIME_ORIGIN } from './findings.ts';
@@ -29,7 +29,7 @@ export function judgeBlindRetry(
 ): { readonly findings: readonly FindingText[]; readonly unanswered: UnansweredCalls } {
   const { call } = request;
   const { fault, delay = 0, hold } = match ?? {};
-  const isLost = fault !== undefined && FAULTS[fault.kind] !== 'delivers';
+  const isLost = !isDelivered(fault);
   const isUnanswered = isCarriedOut && (isLost || delay > 0 || hold !== undefined);
   if (call === undefined || (earlier.length === 0 && !isUnanswered)) {
     return { findings: NONE, unanswered: earlier };
@@ -46,7 +46,9 @@ export function judgeBlindRetry(
   const hash = hashCall(request, call.body.kind === 'bytes' ? call.body.bytes : '');
   const first = earlier.find((other) => other.hash === hash);
   const receivedAt = TIME_ORIGIN + request.receivedAt;
-  const isBlind = receivedAt < (first?.lostAt ?? Number.NaN) + RETRY_WITHIN_MS;
+  // One that came before the loss was sent beside the first.
+  const lost = first?.lostAt ?? Number.NaN;
+  const isBlind = receivedAt > lost && receivedAt < lost + RETRY_WITHIN_MS;
   const message = `The same ${method} was sent again although the first was carried out: only its reply was lost.`;
   const others = earlier.filter((other) => other !== first);
   const lostAt = isLost ? TIME_ORIGIN + now.steady + delay : undefined;
@@ -65,8 +67,9 @@ export function withLostReply(
   { steady }: Instant,
 ): UnansweredCalls {
   const hash = hashCall(exchange, exchange.request.body ?? '');
-  const isMeant = (call: UnansweredCall) => call.hash === hash && call.lostAt === undefined;
-  if (!calls.some(isMeant)) return calls;
   const lostAt = TIME_ORIGIN + steady;
+  const isMeant = (call: UnansweredCall) =>
+    call.hash === hash && (call.lostAt ?? Number.POSITIVE_INFINITY) > lostAt;
+  if (!calls.some(isMeant)) return calls;
   return calls.map((call) => (isMeant(call) ? { ...call, lostAt } : call));
 }

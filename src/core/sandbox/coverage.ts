@@ -6,7 +6,7 @@ import {
   type PossibleReply,
 } from '../contract/possible-replies.ts';
 import { curlCommand } from '../raw-http.ts';
-import { FAULTS, type Fault } from '../scenario/fault-table.ts';
+import { type Fault, isDelivered } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';
 import { basisReasons, findOffContract, type Reply } from '../service/reply.ts';
 import { type Exchange, maskTarget } from './exchange.ts';
@@ -47,8 +47,7 @@ export function listShown(
   reply: Reply | undefined,
   fault: Fault | undefined,
 ): readonly string[] {
-  const isDelivered = fault === undefined || FAULTS[fault.kind] === 'delivers';
-  if (reply === undefined || !isDelivered || method === 'HEAD') return NONE;
+  if (reply === undefined || !isDelivered(fault) || method === 'HEAD') return NONE;
   const { basis, status } = reply;
   const counted = COUNTED.get(operation)?.get(status);
   const documented = basis.kind === 'assumed' ? undefined : counted?.documented;

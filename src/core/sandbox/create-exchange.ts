@@ -119,8 +119,8 @@ function finishReply(
   if (isOwn) add('Date', formatHttpDate(now));
   headers.push(...own);
   const isHead = method === 'HEAD';
-  // A deployment's reply to HEAD says how long the body would be.
-  if ((mayHaveContent(status) || status === 205) && !(isUpstream && isHead)) {
+  // A deployment's reply to HEAD says how long the body would be, if anything does.
+  if ((mayHaveContent(status) || status === 205) && !(isHead && body === undefined)) {
     headers.push('Content-Length', String(size));
   }
   return {

@@ -10,6 +10,7 @@ import { type OperationId, operationShape } from '../contract/operations.ts';
 import { exampleOf, RECORDS } from '../contract/records.ts';
 import { type Json, tryParseJson, writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
+import { isDelivered } from '../scenario/fault-table.ts';
 import type { Patch } from '../scenario/patch-shape.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
@@ -24,9 +25,10 @@ import { patchReply } from './patch-reply.ts';
 export function markOffContract(
   reply: Reply,
   operation: OperationId,
-  { by, reply: forced, isMeant = false }: RuleMatch,
+  { by, reply: forced, fault, isMeant = false }: RuleMatch,
   own: Reply | undefined,
 ): Reply {
+  if (!isDelivered(fault)) return reply;
   // Without content of its own, a rule has the body of the service.
   const isOwnBody = forced !== undefined && forced.content === undefined;
   const known = new Set(own === undefined ? [] : checkWhole(own, operation).map(deviationText));
@@ -57,8 +59,8 @@ export function checkRules({ rules, offContract }: Scenario): readonly ShapeProb
   const problems: ShapeProblem[] = [];
   const report = reportInto(problems);
   const seen = new Set<string>();
-  for (const [index, { on, reply, patch }] of offContract ? [] : rules.entries()) {
-    for (const operation of on) {
+  for (const [index, { on, reply, patch, fault }] of offContract ? [] : rules.entries()) {
+    for (const operation of isDelivered(fault) ? on : []) {
       const parts = [
         ...(reply ? checkReply(reply, operation) : []),
         ...checkPatch(patch, operation),
@@ -95,17 +97,17 @@ function checkPatch(
   const { replies } = operationShape(operation);
   const [success] = Object.entries(replies).filter(([code]) => Number(code) < 400);
   const [code = '200', { body: shown } = { body: undefined }] = success ?? [];
-  const members = shown && RECORDS[shown.record].members;
-  const record = members && exampleOf(members);
+  const record = shown && exampleOf(RECORDS[shown.record].members);
   const sample = (of: object | undefined, from = Number(code)): Reply =>
     createReply(DOCUMENTED, from, of && jsonBody(writeJson(shown?.list && from < 400 ? [of] : of)));
-  const check = (own: Reply, patch: Patch, ...at: (string | number)[]): Part[] =>
-    checkWhole(patchReply(own, patch, DOCUMENTED), operation).map((one) => [at, one]);
+  const check = (own: Reply, part: Patch, ...at: (string | number)[]): Part[] =>
+    checkWhole(patchReply(own, part, DOCUMENTED), operation).map((one) => [at, one]);
+  const members = [{ status }, { headers }, { body }, { each }] as const;
   return [
-    ...(status === undefined ? [] : check(sample(record), { status }, 'status')),
-    ...(headers === undefined ? [] : check(sample(record), { headers }, 'headers')),
-    ...(body === undefined ? [] : check(sample(record), { body }, 'body')),
-    ...(each === undefined ? [] : check(sample(record), { each }, 'each')),
+    ...members.flatMap((part) => {
+      const [name = '', value] = Object.entries(part).flat();
+      return value === undefined ? [] : check(sample(record), part, String(name));
+    }),
     ...items.flatMap((item, index) => {
       const wanted = item.where.flatMap(([name, [first]]) => [[name, first?.value ?? undefined]]);
       const matching = (of: object): Json => ({ ...of, ...Object.fromEntries(wanted) });

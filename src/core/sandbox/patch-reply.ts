@@ -1,6 +1,6 @@
 import { isObject, parseInput, plainNumber, tryParseJson, writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
-import { findHeader, findHeaders, type RawHeaders, withoutHeaders } from '../raw-http.ts';
+import { findHeader, findHeaders, withoutHeaders } from '../raw-http.ts';
 import type { Patch } from '../scenario/patch-shape.ts';
 import {
   type Basis,
@@ -14,56 +14,48 @@ import { pathText, type ValuePath } from '../shape/shapes.ts';
 import { describe, firstProblems } from '../words.ts';
 import { bodyText } from './exchange.ts';
 
-/** What a patch has changed, each as `PLACE: BEFORE → AFTER`. */
-class Changes {
-  count = 0;
-  readonly #first: string[] = [];
-
-  get texts(): readonly string[] {
-    return firstProblems(this.#first, String);
-  }
-
-  add(place: string | ValuePath, before: unknown, after: unknown): void {
-    if (before === after || writeJson(before) === writeJson(after)) return;
-    this.count += 1;
-    if (this.#first.length > LIMITS.problems) return;
-    const at = typeof place === 'string' ? place : pathText(place);
-    this.#first.push(`${at}: ${describe(before)} → ${describe(after)}`);
-  }
-}
+type Change = readonly [place: string | ValuePath, before: unknown, after: unknown];
 
 /** The reply with what the patch changes; the same one if that is nothing. */
 export function patchReply(own: Reply, patch: Patch, basis: Basis): Reply {
-  const changes = new Changes();
-  const { status = own.status } = patch;
-  changes.add('status', own.status, status);
-  let { mediaType } = own;
-  const replaced = new Set(['content-length']);
-  const added: string[] = [];
-  for (const { name, values } of patch.headers ?? []) {
-    const known = name.toLowerCase();
-    const before = known === 'content-type' ? mediaType : undefined;
-    const after = values.length === 0 ? undefined : values.join(', ');
-    changes.add(`header ${name}`, before ?? joinValues(own.headers, known), after);
-    if (known === 'content-type') mediaType = undefined;
-    replaced.add(known);
-    added.push(...values.flatMap((value) => [name, value]));
-  }
+  const { status = own.status, headers: changed = [] } = patch;
   const isTooLarge = own.size > LIMITS.patchedBody;
-  const body = isTooLarge ? undefined : patchBody(bodyText(own), patch, changes);
-  const patched = isTooLarge ? [...changes.texts, TOO_LARGE] : changes.texts;
-  if (changes.count === 0) return isTooLarge ? { ...own, patched } : own;
-  if (body !== undefined) replaced.add('content-encoding');
+  // A deployment's reply to HEAD has a length, but no body.
+  const hasBody = mayHaveContent(status) && findHeader(own.headers, 'content-length') === undefined;
+  const [before, after] = hasBody && !isTooLarge ? patchBody(bodyText(own), patch) : [];
+  const inBody = listChanges(before, after, []);
+  const changes: readonly Change[] = [
+    ['status', own.status, status] as const,
+    ...changed.map(
+      ({ name, values }): Change => [
+        `header ${name}`,
+        headerOf(own, name),
+        values.length === 0 ? undefined : values.join(', '),
+      ],
+    ),
+    ...inBody,
+  ].filter(([, old, next]) => old !== next);
+  const texts = firstProblems(changes, formatChange);
+  const patched = isTooLarge ? [...texts, TOO_LARGE] : texts;
+  if (changes.length === 0) return isTooLarge ? { ...own, patched } : own;
+  const isNew = inBody.length > 0;
+  const names = changed.map(({ name }) => name.toLowerCase());
+  const replaced = new Set(names);
+  if (isNew) replaced.add('content-encoding');
+  if (status !== own.status) replaced.add('content-length');
   if (!mayHaveContent(status)) replaced.add('content-type');
+  const added = changed.flatMap(({ name, values }) => values.flatMap((value) => [name, value]));
   const headers = [...withoutHeaders(own.headers, replaced), ...added];
-  if (body !== undefined && own.size === 0 && findHeader(headers, 'content-type') === undefined) {
-    mediaType = 'application/json';
-  }
-  const content: Content = mayHaveContent(status) ? { body: body ?? own.body, mediaType } : EMPTY;
+  const hadType = own.size > 0 || findHeader(headers, 'content-type') !== undefined;
+  const kept = names.includes('content-type') ? undefined : own.mediaType;
+  const content: Content = {
+    body: isNew ? writeJson(after) : own.body,
+    mediaType: isNew && !hadType ? 'application/json' : kept,
+  };
   return {
-    ...createReply(basis, status, content, headers, own.reason),
+    ...createReply(basis, status, mayHaveContent(status) ? content : EMPTY, headers, own.reason),
     phrase: status === own.status ? own.phrase : undefined,
-    decoded: body === undefined ? own.decoded : undefined,
+    decoded: isNew ? undefined : own.decoded,
     unknownPreference: own.unknownPreference,
     comparison: own.comparison,
     patched,
@@ -72,35 +64,49 @@ export function patchReply(own: Reply, patch: Patch, basis: Basis): Reply {
 
 const TOO_LARGE = `body: as it was, since it is larger than ${LIMITS.patchedBody} bytes`;
 
-function joinValues(headers: RawHeaders, name: string): string | undefined {
-  const values = findHeaders(headers, name);
-  return values.length === 0 ? undefined : values.join(', ');
+function headerOf({ headers, mediaType }: Reply, name: string): string | undefined {
+  const known = name.toLowerCase();
+  const values = findHeaders(headers, known);
+  if (values.length > 0) return values.join(', ');
+  return known === 'content-type' ? mediaType : undefined;
 }
 
-/** Undefined if it stays: JSON alone can be patched. */
-function patchBody(
-  text: string | undefined,
-  { body, each, items = [] }: Patch,
-  changes: Changes,
-): string | undefined {
-  if (body === undefined && each === undefined && items.length === 0) return undefined;
+function formatChange([place, before, after]: Change): string {
+  const at = typeof place === 'string' ? place : pathText(place);
+  return `${at}: ${describe(before)} → ${describe(after)}`;
+}
+
+/** What differs between two values of JSON. What becomes an object is one change. */
+function listChanges(before: unknown, after: unknown, at: ValuePath): readonly Change[] {
+  if (before === after) return [];
+  if (isObject(before) && isObject(after)) {
+    const [old, next] = [before, after].map((it) => new Map(Object.entries(it)));
+    const names = new Set([...(old?.keys() ?? []), ...(next?.keys() ?? [])]);
+    return [...names].flatMap((name) =>
+      listChanges(old?.get(name), next?.get(name), [...at, name]),
+    );
+  }
+  if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
+    return before.flatMap((item, index) => listChanges(item, after[index], [...at, index]));
+  }
+  return writeJson(before) === writeJson(after) ? [] : [[at, before, after]];
+}
+
+/** JSON alone can be patched. */
+function patchBody(text: string | undefined, { body, each, items = [] }: Patch): unknown[] {
   const before = text === undefined ? undefined : tryParseJson(text, parseInput);
-  if (text !== undefined && before === undefined) return undefined;
-  const { count } = changes;
-  const patchRecord = (record: unknown, at: ValuePath): unknown => {
+  if (text !== undefined && before === undefined) return [];
+  const patchRecord = (record: unknown): unknown => {
     if (!isObject(record)) return record;
-    let after = each === undefined ? record : mergePatch(record, each, at, changes);
-    for (const { where, body: part } of items) {
-      const isMeant = isObject(after) && matches(after, where);
-      if (isMeant) after = mergePatch(after, part, at, changes);
-    }
-    return after;
+    const first = each === undefined ? record : mergePatch(record, each);
+    return items.reduce(
+      (after, { where, body: part }) =>
+        isObject(after) && matches(after, where) ? mergePatch(after, part) : after,
+      first,
+    );
   };
-  const whole = body === undefined ? before : mergePatch(before, body, [], changes);
-  const after = Array.isArray(whole)
-    ? whole.map((record, index) => patchRecord(record, [index]))
-    : patchRecord(whole, []);
-  return changes.count > count && after !== undefined ? writeJson(after) : undefined;
+  const whole = body === undefined ? before : mergePatch(before, body);
+  return [before, Array.isArray(whole) ? whole.map(patchRecord) : patchRecord(whole)];
 }
 
 type Where = NonNullable<Patch['items']>[number]['where'];
@@ -112,20 +118,13 @@ function matches(record: Readonly<Record<string, unknown>>, where: Where): boole
   });
 }
 
-/** RFC 7396, section 2. What becomes an object is one change. */
-function mergePatch(target: unknown, patch: unknown, at: ValuePath, changes?: Changes): unknown {
-  if (!isObject(patch)) {
-    changes?.add(at, target, patch);
-    return patch;
-  }
-  const isMerged = isObject(target);
-  if (!isMerged) changes?.add(at, target, patch);
-  const members = new Map(isMerged ? Object.entries(target) : []);
+/** RFC 7396, section 2. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const members = new Map(isObject(target) ? Object.entries(target) : []);
   for (const [name, part] of Object.entries(patch)) {
-    const place = [...at, name];
-    const inside = isMerged ? changes : undefined;
-    if (part !== null) members.set(name, mergePatch(members.get(name), part, place, inside));
-    else if (members.delete(name)) changes?.add(place, Object(target)[name], undefined);
+    if (part === null) members.delete(name);
+    else members.set(name, mergePatch(members.get(name), part));
   }
   return Object.fromEntries(members);
 }

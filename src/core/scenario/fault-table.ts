@@ -28,6 +28,11 @@ export type Fault = {
 
 export const FAULT_NAMES = rowNames(FAULTS);
 
+/** Whether the client gets the reply as it is meant. */
+export function isDelivered(fault: Fault | undefined): boolean {
+  return fault === undefined || FAULTS[fault.kind] === 'delivers';
+}
+
 /** A fault that breaks the reply on its way. After the others, a reply is written like any other. */
 export type WireFault = Exclude<Fault, { readonly kind: 'html' | 'stale-connection' }>;
 

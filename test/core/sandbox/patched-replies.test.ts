@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { patchReply } from '../../../src/core/sandbox/patch-reply.ts';
 import { createReply, jsonBody } from '../../../src/core/service/reply.ts';
 import type { RuleDefinition, ServerOptions } from '../../../src/index.ts';
+import { serverFor } from '../../helpers/deployment.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import { openServer, type RequestParts } from '../../helpers/wire.ts';
 
@@ -55,7 +56,7 @@ describe('a patch', () => {
   test.each<[string, string, Patch, number, unknown, readonly string[]]>([
     ['replaces members, adds some and removes one', 'GET /pets/1', { body: { name: null, status: 'resting', tag: { a: 1 } } }, 200, { id: 1, categoryId: 1, status: 'resting', tag: { a: 1 } }, ['$.name: "Rex" → nothing', '$.status: "available" → "resting"', '$.tag: nothing → an object']],
     ['changes the status alone, and the body stays', 'GET /pets/1', { status: 203 }, 203, REX, ['status: 200 → 203']],
-    ['changes each record of a list, then those that match', 'GET /pets?limit=2', { each: { status: 'resting' }, items: [{ where: { id: [2, 7], tag: null }, body: { status: 'awake' } }] }, 200, [{ ...REX, status: 'resting' }, expect.objectContaining({ id: 2, status: 'awake' })], ['$[0].status: "available" → "resting"', expect.any(String), '$[1].status: "resting" → "awake"']],
+    ['changes each record of a list, then those that match', 'GET /pets?limit=2', { each: { status: 'resting' }, items: [{ where: { id: [2, 7], tag: null }, body: { status: 'awake' } }] }, 200, [{ ...REX, status: 'resting' }, expect.objectContaining({ id: 2, status: 'awake' })], ['$[0].status: "available" → "resting"', '$[1].status: "available" → "awake"']],
     ['changes an Error, which is a record too', 'GET /pets/99', { items: [{ where: { status: 404 }, body: { code: 'gone' } }] }, 404, expect.objectContaining({ code: 'gone', status: 404 }), ['$.code: "pet_not_found" → "gone"']],
     ['gives a body to a reply that has none', 'DELETE /store/orders/1', { status: 200, body: { ok: true } }, 200, { ok: true }, ['status: 204 → 200', '$: nothing → an object']],
     ['takes the body of a reply whose new status has none', 'GET /pets/1', { status: 204 }, 204, undefined, ['status: 200 → 204']],
@@ -79,6 +80,19 @@ describe('a patch', () => {
     expect(head['content-length']).toBe(sent['content-length']);
   });
 
+  test('of the reply of a deployment to HEAD keeps its length, and has no body to change', async () => {
+    const upstream = (await serverFor()).url;
+    const { ask, send } = await patching({ headers: { 'x-own': '1' } }, { upstream }, openServer);
+    const whole = await send('GET', '/v1/pets/1');
+    const { headers } = await ask('HEAD /pets/1');
+    expect([headers['x-own'], headers['content-length']]).toEqual([
+      '1',
+      whole.headers['content-length'],
+    ]);
+    const other = await patching({ body: { tag: 1 } }, { upstream }, openServer);
+    expect((await other.ask('HEAD /pets/1')).exchange).not.toHaveProperty('patched');
+  });
+
   test('keeps the digits of ids, and of numbers as they are written', async () => {
     const { send, control } = await openMock({ scenarios: ['int64-ids'] });
     const where = '{"id":9007199254740993}';
@@ -96,6 +110,8 @@ describe('a patch', () => {
     const { headers, json, exchange } = await ask('GET /pets/1');
     expect([json, headers['mock-basis']]).toEqual([REX, 'documented']);
     expect(exchange).not.toHaveProperty('patched');
+    const bodiless = await (await patching({ body: { tag: 1 } })).ask('DELETE /store/orders/1');
+    expect([bodiless.status, bodiless.headers['mock-basis']]).toEqual([204, 'documented']);
   });
 
   test('leaves a body as it is that is no JSON or larger than the limit, and says so', async () => {
@@ -150,11 +166,12 @@ describe('a reply that the document does not allow', () => {
     [{ on: 'getPet', patch: { body: { status: null, name: 'Ada' } } }, 'GET /v1/pets/1'],
     [{ on: 'listPets', fault: 'html' }, 'GET /v1/pets'],
     [{ on: 'getPet', reply: { status: 503, empty: true } }, 'GET /v1/pets/1'],
+    [{ on: 'getPet', reply: { status: 200, body: {} }, fault: 'malformed-json' }, 'GET /v1/pets/1'],
   ])('is not what %j gives', async (rule, call) => {
     const { send, control } = await openMock();
     await control('PUT scenario', { scenario: { rules: [rule] } });
     const [method = '', path = ''] = call.split(' ');
-    await send(method, path);
+    await send(method, path).catch(() => 'broken');
     expect((await control('GET requests')).text).not.toContain('offContract');
   });
 });

@@ -169,6 +169,7 @@ rules:
         - { where: { status: 404 }, body: { code: gone } }
         - { where: { code: x }, body: { code: null } }
         - { where: { id: 9007199254740993 }, body: { tag: 1 } }
+  - { on: getPet, reply: { status: 200, body: {} }, fault: truncate }
 `;
   const { problems, warnings } = await validateFile(write('odd.yaml', text));
   expect(problems).toEqual([]);

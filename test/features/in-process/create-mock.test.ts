@@ -102,6 +102,15 @@ describe('createMock', () => {
     expect((await mock.findings()).counts).toEqual({ 'blind-retry': 1 });
   });
 
+  test('finds nothing in equal POSTs that are sent together, though all lose their replies', async () => {
+    const rule = { on: 'createPet' as const, delay: 20, apply: true, fault: 'reset' as const };
+    const mock = createMock({ scenarios: [{ rules: [rule] }] });
+    const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
+    const init = { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' };
+    await Promise.allSettled([1, 2].map(() => mock.fetch(`${mock.url}/pets`, init)));
+    expect((await mock.findings()).counts).toEqual({});
+  });
+
   test('rejects the call after a stale connection, and no other', async () => {
     const rule = { on: 'getPet' as const, calls: 1, fault: 'stale-connection' as const };
     const mock = createMock({ scenarios: [{ rules: [rule] }] });
