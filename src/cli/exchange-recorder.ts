@@ -1,10 +1,8 @@
-import { writeHarEntry, writeHarHead } from '../core/control/journal/har.ts';
 import { DEFAULTS } from '../core/limits.ts';
 import { type Exchange, withoutBodies } from '../core/sandbox/exchange.ts';
 import { countExchange } from '../core/sandbox/journal.ts';
 import { MAX_REMEMBERED_BYTES } from '../core/sandbox/memory-budget.ts';
 import type { RanExchange } from '../server/feature.ts';
-import { packageVersion } from '../server/files.ts';
 
 /** The exchanges of a run, until memory is full. Tests delete their sandboxes, and the journals with them. */
 export class ExchangeRecorder {
@@ -47,16 +45,4 @@ export class ExchangeRecorder {
       })
       .reverse();
   }
-}
-
-/** One file for the run, with a page for each sandbox. */
-export function writeHar(exchanges: readonly RanExchange[], url: string): string {
-  const pages = new Map<string, number>();
-  for (const { sandbox, exchange } of exchanges)
-    if (!pages.has(sandbox)) pages.set(sandbox, exchange.at);
-  const { origin } = new URL(url);
-  const entries = exchanges.map(({ sandbox, exchange }) =>
-    writeHarEntry(exchange, origin, sandbox),
-  );
-  return `${writeHarHead(packageVersion(), pages)}[\n${entries.join(',\n')}\n]}}\n`;
 }

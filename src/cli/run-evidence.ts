@@ -1,5 +1,4 @@
 import { extname } from 'node:path';
-import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
@@ -26,24 +25,11 @@ export const NO_CALLS =
 
 const MAX_EXAMPLES = 3;
 
-export interface FindingSummary {
-  readonly code: string;
-  readonly count: number;
-  readonly example: string;
-}
-
-export function summarizeFindings(report: FindingsReport): FindingSummary[] {
-  return groupFindings(report).map(({ code, count, examples: [example] }) => {
-    const { method, target, message } = example?.first ?? {};
-    return { code, count, example: example ? `${method} ${target}: ${message}` : code };
-  });
-}
-
 /** Escaped, since a client influences it. */
-function describeFindings(group: FindingGroup): string {
+export function describeFindings(group: FindingGroup, max = MAX_EXAMPLES): string {
   const describe = ({ method, target, message }: Finding, times: string) =>
     `${method} ${target}${times}: ${message}`;
-  const [texts, rest] = describeExamples(group, MAX_EXAMPLES, describe);
+  const [texts, rest] = describeExamples(group, max, describe);
   const more = rest > 0 ? ` (and ${rest} more)` : '';
   return escapeControls(texts.join(' ')) + more;
 }

@@ -7,7 +7,8 @@ import type { RunEvidence } from '../server/feature.ts';
 import { stripControls } from '../terminal/terminal.ts';
 import { CallTracker } from './call-tracker.ts';
 import type { FinishedRun, Runner } from './child.ts';
-import { type FindingSummary, summarizeFindings } from './run-evidence.ts';
+import { describeFindings } from './run-evidence.ts';
+import { groupFindings } from './reports.ts';
 import type { Variant } from './sweep-plan.ts';
 
 /**
@@ -21,14 +22,13 @@ export interface VariantRun
     Pick<FinishedRun, 'ending' | 'seconds'> {
   readonly verdict: Verdict;
   readonly lastLines: readonly string[];
-  /** The kinds of findings that the baseline did not have. */
-  readonly findings: readonly FindingSummary[];
+  /** The kinds of findings that the baseline did not have, each with an example. */
+  readonly findings: readonly { code: string; count: number; example: string }[];
 }
 
 export interface SweepRun extends Omit<FinishedRun, 'server'> {
   readonly report: RunEvidence;
   readonly output: Tail;
-  readonly findings: readonly FindingSummary[];
   readonly tracker: CallTracker;
   readonly wasHit: boolean;
 }
@@ -68,8 +68,7 @@ export function createRun(
     if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
     const { server, ...rest } = finished;
     const report = { coverage: server.coverage(), findings: server.findings() };
-    const findings = summarizeFindings(report.findings);
-    return { ...rest, report, output, findings, tracker, wasHit };
+    return { ...rest, report, output, tracker, wasHit };
   };
 }
 
@@ -125,9 +124,14 @@ export function judgeRun(
   baseline: SweepRun,
   allowed: readonly string[] = [],
 ): VariantRun {
-  const { ending, seconds, output, findings: found } = run;
-  const known = [BY_SPEED, ...baseline.findings.map(({ code }) => code)];
-  const findings = found.filter(({ code }) => !known.includes(code));
+  const { ending, seconds, output, report } = run;
+  const known = new Set([BY_SPEED, ...Object.keys(baseline.report.findings.counts)]);
+  const findings = groupFindings(report.findings)
+    .filter(({ code }) => !known.has(code))
+    .map((group) => ({
+      ...{ code: group.code, count: group.count },
+      example: describeFindings(group, 1),
+    }));
   const isPassed = ending.exitCode === 0;
   const judge = (): Verdict => {
     if (!run.wasHit) return 'not-injected';

@@ -13,23 +13,22 @@ import { describeEnding } from './child.ts';
 import type { Variant } from './sweep-plan.ts';
 import { formatVariant, type VariantRun, type Verdict } from './sweep-runs.ts';
 
-type Tone = 'green' | 'red' | 'yellow';
+const BAD: ReadonlySet<Verdict> = new Set(['failed', 'unnoticed', 'not-injected']);
 
-const VERDICTS: Readonly<Record<Verdict, readonly [tone: Tone, counted: string]>> = {
-  passed: ['green', 'passed'],
-  failed: ['red', 'failed'],
-  allowed: ['yellow', 'failed as allowed'],
-  flaky: ['yellow', 'flaky'],
-  unnoticed: ['red', 'unnoticed'],
-  'not-injected': ['red', 'not injected'],
+const COUNTED: Readonly<Record<Verdict, string>> = {
+  passed: 'passed',
+  failed: 'failed',
+  allowed: 'failed as allowed',
+  flaky: 'flaky',
+  unnoticed: 'unnoticed',
+  'not-injected': 'not injected',
 };
 
 export function describeSweep(runs: readonly VariantRun[], isOfFaults: boolean): SweepReport {
   const rows = runs.map((run) => {
     const [what = '', change = ''] = Object.values(run.named);
     const { verdict } = run;
-    const isBad = VERDICTS[verdict][0] === 'red';
-    return { what, change, verdict, isBad, detail: explainVerdict(run) };
+    return { what, change, verdict, isBad: BAD.has(verdict), detail: explainVerdict(run) };
   });
   return { title: isOfFaults ? 'Faults' : 'Other options', rows };
 }
@@ -48,8 +47,8 @@ export function renderSweep(
   { untouched = [], decidedByScenario = [], notRun, interrupted }: NotRun,
   style: Style,
 ): string {
-  const cells = rows.map(({ what, change, verdict, detail }, index) => {
-    const [tone] = VERDICTS[runs[index]?.verdict ?? 'passed'];
+  const cells = rows.map(({ what, change, verdict, isBad, detail }) => {
+    const tone = isBad ? 'red' : verdict === 'passed' ? 'green' : 'yellow';
     return [what, change, paint(verdict, tone, style) + (detail && `: ${detail}`)];
   });
   const left = notRun.map(formatVariant);
@@ -81,38 +80,30 @@ function countVerdicts(runs: readonly VariantRun[], notRun: number): string {
   const isShown = (verdict: Verdict) =>
     count(verdict) > 0 || verdict === 'passed' || (verdict === 'failed' && count('allowed') === 0);
   return [
-    ...rowNames(VERDICTS)
+    ...rowNames(COUNTED)
       .filter(isShown)
-      .map((verdict) => `${count(verdict)} ${VERDICTS[verdict][1]}`),
+      .map((verdict) => `${count(verdict)} ${COUNTED[verdict]}`),
     ...(notRun > 0 ? [`${notRun} not run`] : []),
   ].join(', ');
 }
 
-/** Escaped, since a client influences it. */
+const EXPLAINED: Partial<Record<Verdict, string>> = {
+  'not-injected': 'the call that was to fail did not come',
+  unnoticed: 'the command passed, and called nothing again',
+};
+
 function explainVerdict({ verdict, ending, findings }: VariantRun): string {
-  const found = describeNewFindings(findings).join('; ');
+  const found = findings.map(describeFinding).join('; ');
   const why = ending.exitCode === 0 ? found : `the command ${describeEnding(ending).text}`;
-  switch (verdict) {
-    case 'flaky':
-      return `${why}, and passed when it ran again`;
-    case 'not-injected':
-      return 'the call that was to fail did not come';
-    case 'unnoticed':
-      return 'the command passed, and called nothing again';
-    default:
-      return why;
-  }
+  return EXPLAINED[verdict] ?? (verdict === 'flaky' ? `${why}, and passed when it ran again` : why);
 }
 
 function renderOutput(run: VariantRun, style: Style): string {
   const printed = run.lastLines.length > 0 ? run.lastLines : ['(no output)'];
-  const lines = [...describeNewFindings(run.findings), ...printed.map(escapeControls)];
+  const lines = [...run.findings.map(describeFinding), ...printed.map(escapeControls)];
   return `${bold(formatVariant(run), style)}\n${indent(lines)}`;
 }
 
-function describeNewFindings(findings: VariantRun['findings']): string[] {
-  return findings.map(({ code, count, example }) => {
-    const more = count === 1 ? '' : ` (and ${count - 1} more)`;
-    return `found ${code}: ${escapeControls(example)}${more}`;
-  });
+function describeFinding({ code, example }: VariantRun['findings'][number]): string {
+  return `found ${code}: ${example}`;
 }

@@ -141,34 +141,25 @@ export interface CallDifference {
 
 const MAX_SHOWN = 40;
 
-/** How deep a line of a transcript is indented: a sandbox, a call, a header or a body. */
-const depthOf = (line: string): number => line.length - line.trimStart().length;
+const SIGNS = { ' ': ' ', '−': '-', '+': '+' } as const;
 
 /** Undefined if they are the same. */
 export function compareTranscripts(before: string, after: string): CallDifference | undefined {
-  const lines: string[] = [];
-  const above = new Map<number, string>();
-  const changed = { '−': 0, '+': 0 };
-  let [number, first] = [0, 0];
-  for (const [sign, text] of compareLines(before.trimEnd(), after.trimEnd())) {
-    if (sign !== '+') number += 1;
-    const depth = depthOf(text);
-    for (const known of above.keys()) if (known >= depth) above.delete(known);
-    if (sign === ' ') {
-      above.set(depth, text);
-      continue;
-    }
-    changed[sign] += 1;
-    first ||= Math.max(number, 1);
-    lines.push(
-      ...[...above.values()].map((heading) => `  ${heading}`),
-      `${sign === '+' ? '+' : '-'} ${text}`,
-    );
-    above.clear();
-  }
-  if (first === 0) return undefined;
-  const summary = `${countText(changed['−'], 'line')} less, ${countText(changed['+'], 'line')} more`;
-  const shown = lines.slice(0, MAX_SHOWN).map(escapeControls);
+  const compared = compareLines(before.trimEnd(), after.trimEnd());
+  const first = compared.findIndex(([sign]) => sign !== ' ');
+  if (first < 0) return undefined;
+  let above = 0;
+  // From the end: besides what differs, the sandbox and the call that it belongs to, by the indent.
+  const lines = compared.toReversed().flatMap(([sign, text]) => {
+    const depth = text.length - text.trimStart().length;
+    if (sign === ' ' && depth >= above) return [];
+    above = depth;
+    return [`${SIGNS[sign]} ${escapeControls(text)}`];
+  });
+  const shown = lines.reverse().slice(0, MAX_SHOWN);
   if (lines.length > MAX_SHOWN) shown.push(`and ${lines.length - MAX_SHOWN} more lines`);
-  return { lines: shown, line: first, summary };
+  const count = (wanted: string) => compared.filter(([sign]) => sign === wanted).length;
+  const summary = `${countText(count('−'), 'line')} less, ${countText(count('+'), 'line')} more`;
+  const line = Math.max(1, compared[first]?.[0] === '−' ? first + 1 : first);
+  return { lines: shown, line, summary };
 }

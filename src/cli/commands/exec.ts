@@ -1,10 +1,12 @@
+import { writeHar } from '../../core/control/journal/har.ts';
 import { beforeStart } from '../../features.ts';
+import { packageVersion } from '../../server/files.ts';
 import { readTextFile, refusal } from '../../terminal/command.ts';
 import { formatNotice } from '../../terminal/terminal.ts';
 import { CallTracker } from '../call-tracker.ts';
 import { describeEnding, type FinishedRun, Runner } from '../child.ts';
 import type { ProgramCommand } from '../command.ts';
-import { ExchangeRecorder, writeHar } from '../exchange-recorder.ts';
+import { ExchangeRecorder } from '../exchange-recorder.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { concludeRun } from '../run-evidence.ts';
@@ -81,7 +83,9 @@ function compareRun(
   const difference =
     earlier.calls === undefined ? undefined : compareTranscripts(earlier.calls, sent);
   const files: [string, string][] = [];
-  if (har !== undefined) files.push([har, writeHar(exchanges, server.url)]);
+  const { origin } = new URL(server.url);
+  const entries = har === undefined ? [] : writeHar(packageVersion(), origin, exchanges);
+  if (har !== undefined) files.push([har, [...entries].join('')]);
   if (calls !== undefined) files.push([calls, sent]);
   return {
     evidence: { coverage: server.coverage(), findings: server.findings(), exchanges },

@@ -1,5 +1,4 @@
-import type { Choices } from '../../core/contract/assumption-table.ts';
-import { ASSUMPTION_IDS } from '../../core/contract/assumption-table.ts';
+import { ASSUMPTION_IDS, type Choices } from '../../core/contract/assumption-table.ts';
 import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
 import { createProgress, formatNotice, indent } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
@@ -65,12 +64,7 @@ export const sweep: ProgramCommand = async ({ flags, positionals: command, termi
     ...others,
     notRun: notRun.map(({ named }) => named),
   };
-  const table = report.rows.map(({ what, change, verdict, detail }) => [
-    what,
-    change,
-    verdict,
-    detail,
-  ]);
+  const table = report.rows.map(({ isBad: _, ...cells }) => Object.values(cells));
   const problems = await writeReports(flags, { ...baseline.report, sweep: report });
   const summary = renderMarkdownTable([report.title, '', '', ''], table);
   const untold = await reportToGitHub(terminal, summary);

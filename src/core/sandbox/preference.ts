@@ -51,15 +51,7 @@ export async function readPrefer(
 function preferStatus(status: number): Preference {
   const reply = { status, headers: [], content: undefined };
   const reason = 'the request asked for it with Prefer';
-  const match = {
-    by: 'prefer',
-    reason,
-    reply,
-    delay: 0,
-    hold: undefined,
-    fault: undefined,
-    apply: false,
-  };
+  const match = { by: 'prefer', reason, reply, delay: 0, apply: false };
   return { kind: 'status', match, applied: `code=${status}` };
 }
 

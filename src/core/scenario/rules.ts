@@ -18,11 +18,11 @@ export interface RuleMatch {
   /** The same for people. */
   readonly reason: string;
   readonly delay: number;
-  readonly hold: string | undefined;
-  readonly reply: RuleReply | undefined;
+  readonly hold?: string | undefined;
+  readonly reply?: RuleReply | undefined;
   readonly patch?: Patch | undefined;
   readonly lag?: Lag | undefined;
-  readonly fault: Fault | undefined;
+  readonly fault?: Fault | undefined;
   /** The operation runs although its reply is discarded. */
   readonly apply: boolean;
   /** A reply that the document does not allow is declared. */
@@ -148,25 +148,13 @@ export function matchRules(
 
 /** @param call the number of calls that `on` and `where` have matched, including this one */
 function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefined {
-  const { scenario, number, calls, chance, hold, reply, patch, lag, fault, apply, isMeant } = rule;
+  const { scenario, number, calls, chance, delay: bounds = NO_DELAY } = rule;
   if (calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
   const drawn = randomInteger(seed, number - 1, call);
   if (chance < 1 && randomShare(drawn, FIELD.chance) >= chance) return undefined;
-  const { min, max } = rule.delay ?? NO_DELAY;
+  const { min, max } = bounds;
   const delay = Math.round(min + randomShare(drawn, FIELD.delay) * (max - min));
-  const reason = describeRule(rule, call);
-  return {
-    by: `${scenario}#${number}`,
-    reason,
-    delay,
-    hold,
-    reply,
-    patch,
-    lag,
-    fault,
-    apply,
-    isMeant,
-  };
+  return { ...rule, by: `${scenario}#${number}`, reason: describeRule(rule, call), delay };
 }
 
 function describeRule({ scenario, number, calls }: Rule, call: number): string {

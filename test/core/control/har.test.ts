@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
-import { ExchangeRecorder, writeHar } from '../../../src/cli/exchange-recorder.ts';
+import { ExchangeRecorder } from '../../../src/cli/exchange-recorder.ts';
+import { writeHar } from '../../../src/core/control/journal/har.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { exchangeWith } from '../../helpers/exchange.ts';
 import { openMock } from '../../helpers/in-process.ts';
@@ -101,7 +102,7 @@ describe('exchanges as HAR', () => {
     await send('GET', '/~b/v1/inventory');
     const body = { name: 'Rex', categoryId: 1 };
     await expect(send('POST', '/v1/pets', { body })).rejects.toThrow();
-    const har = JSON.parse(writeHar(recorder.newest(), server.url));
+    const har = JSON.parse([...writeHar('1', server.url, recorder.newest())].join(''));
     expect(isHar(har), JSON.stringify(isHar.errors)).toBe(true);
     expect(har.log.pages).toMatchObject([{ id: 'default' }, { id: 'b', title: 'sandbox b' }]);
     const none = { status: 0, headers: [], content: { size: 0 } };
@@ -113,7 +114,8 @@ describe('exchanges as HAR', () => {
     expect(JSON.stringify(har)).not.toContain('demo-key');
     await control('POST holds/release');
     await held;
-    const [first] = JSON.parse(writeHar(recorder.newest(), server.url)).log.entries;
+    const [first] = JSON.parse([...writeHar('1', server.url, recorder.newest())].join('')).log
+      .entries;
     expect(first.response).toMatchObject({ status: 200, comment: 'released as slow' });
   });
 

@@ -15,6 +15,8 @@ describeDashboard('a tester', (open) => {
     const { page, service } = await open();
     await page.getByText('No exchanges yet').waitFor();
     await service('DELETE', '/store/orders/2', { headers: { 'X-Trace': 'one' } });
+    await service('GET', '/pets/1', { headers: { Prefer: 'code=204' } });
+    await page.getByText('not by the document', { exact: true }).waitFor();
     await exchange(page, 1).click();
     const detail = page.getByRole('article');
     await detail.getByText('order 2 has shipped', { exact: true }).first().waitFor();

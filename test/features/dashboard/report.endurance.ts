@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from '@playwright/test';
@@ -9,6 +9,7 @@ import type { RanExchange } from '../../../src/server/feature.ts';
 import type { RunningServer } from '../../../src/server/server.ts';
 import { axeViolations, describeInChromium, overflowOf } from '../../helpers/browser.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
+import { runInProcess } from '../../helpers/invocation.ts';
 
 const LONG = 'x'.repeat(400);
 
@@ -61,6 +62,31 @@ describeInChromium('in Chromium', (browser) => {
     await page.getByText('2. GET /v1/pets/1 → 200').click();
     await page.getByRole('region', { name: 'Body of reply 2' }).getByText('"Rex"').waitFor();
     expect(await axeViolations(page)).toEqual([]);
+  });
+});
+
+describeInChromium('the HAR of a run in Chromium', (browser) => {
+  test('answers the calls that it has, without the mock', async () => {
+    const file = join(folder, 'run.har');
+    const script = `
+      const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
+      const headers = { Authorization: 'Bearer ' + key };
+      await fetch(url + '/pets/1', { headers });
+      await fetch(url + '/store/orders/3', { method: 'DELETE', headers });`;
+    const command = [process.execPath, '--input-type=module', '-e', script];
+    expect((await runInProcess(['exec', '--har', file, '--', ...command])).code).toBe(0);
+    const [first] = JSON.parse(readFileSync(file, 'utf8')).log.entries;
+    const page = await browser().newPage();
+    onTestFinished(() => page.close());
+    await page.routeFromHAR(file, { notFound: 'abort' });
+    await page.goto(first.request.url);
+    expect(await page.textContent('body')).toContain('"name":"Rex"');
+    const call = (path: string) =>
+      page.evaluate<string>(
+        `fetch('${path}', { method: 'DELETE' }).then((it) => it.text(), ({ name }) => name)`,
+      );
+    expect(await call('/v1/store/orders/3')).toContain('order_already_cancelled');
+    expect(await call('/v1/store/orders/4')).toBe('TypeError');
   });
 });
 

@@ -13,22 +13,31 @@ import { NO_REPLY } from './exchange-text.ts';
 
 const UNKNOWN = -1;
 
-/** @param pages when the first exchange of each was answered, by name */
-export function writeHarHead(version: string, pages?: ReadonlyMap<string, number>): string {
-  const all =
-    pages &&
-    Array.from(pages, ([id, at]) => ({
-      ...{ startedDateTime: new Date(at).toISOString(), id, title: `sandbox ${id}` },
-      pageTimings: {},
-    }));
-  const head = { version: '1.2', creator: { name: 'petstore-mock', version }, pages: all };
-  return `{"log":${JSON.stringify(head).slice(0, -1)},"entries":`;
+/** In pieces. @param ran with a page for each sandbox that is named */
+export function* writeHar(
+  version: string,
+  origin: string,
+  ran: readonly { readonly sandbox?: string; readonly exchange: Exchange }[],
+): Generator<string> {
+  const pages = new Map<string, object>();
+  for (const { sandbox: id, exchange } of ran) {
+    if (id === undefined || pages.has(id)) continue;
+    const startedDateTime = new Date(exchange.at).toISOString();
+    pages.set(id, { startedDateTime, id, title: `sandbox ${id}`, pageTimings: {} });
+  }
+  const named = pages.size === 0 ? undefined : [...pages.values()];
+  const head = { version: '1.2', creator: { name: 'petstore-mock', version }, pages: named };
+  yield `{"log":${JSON.stringify(head).slice(0, -1)},"entries":[`;
+  for (const [index, { sandbox, exchange }] of ran.entries()) {
+    yield `${index === 0 ? '' : ','}\n${JSON.stringify(createHarEntry(exchange, origin, sandbox))}`;
+  }
+  yield '\n]}}\n';
 }
 
-export function writeHarEntry(exchange: Exchange, origin: string, pageref?: string): string {
+function createHarEntry(exchange: Exchange, origin: string, pageref?: string): object {
   const { at, delay, duration, hold, reasons } = exchange;
   const waited = delay + (hold?.lasted ?? 0);
-  return JSON.stringify({
+  return {
     pageref,
     startedDateTime: new Date(at - Math.max(0, duration - waited)).toISOString(),
     time: duration,
@@ -37,7 +46,7 @@ export function writeHarEntry(exchange: Exchange, origin: string, pageref?: stri
     cache: {},
     timings: { send: 0, wait: duration, receive: 0 },
     comment: reasons.join('; '),
-  });
+  };
 }
 
 function createHarRequest({ method, request, ...exchange }: Exchange, origin: string): object {

@@ -136,10 +136,10 @@ export const JOURNAL_ENDPOINTS = [
     query: LIMITED_FILTER,
     replies: { 200: ANY_OBJECT },
     handle: async ({ kept, query, origin, parts }) => {
-      const { writeHarEntry, writeHarHead } = await import('./har.ts');
+      const { writeHar } = await import('./har.ts');
       const { exchanges } = await select(kept.journal, query);
-      const entries = listText(exchanges, (exchange) => writeHarEntry(exchange, origin));
-      return { status: 200, content: joinParts(writeHarHead(parts.version), entries, '}}') };
+      const ran = exchanges.map((exchange) => ({ exchange }));
+      return { status: 200, content: writeHar(parts.version, origin, ran) };
     },
   }),
   endpoint('deleteRequests', 'DELETE /requests', {
