@@ -1,13 +1,13 @@
 import { appendFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import { asError } from '../server/node-errors.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { formatNotice, type Terminal } from '../terminal/terminal.ts';
 
 /** A place in a file that a run says something about. */
 export interface FileNote {
   readonly file: string;
   /** From 1. */
-  readonly line?: number | undefined;
+  readonly line: number;
   readonly message: string;
 }
 
@@ -18,17 +18,14 @@ const MAX_SUMMARY = 256 * 1024;
 export async function reportToGitHub(
   { variables, notices }: Pick<Terminal, 'variables' | 'notices'>,
   markdown: string,
-  notes: readonly FileNote[] = [],
-): Promise<string[]> {
+  note?: FileNote,
+): Promise<void> {
   const { GITHUB_STEP_SUMMARY: file, GITHUB_WORKSPACE: root = '.' } = variables;
-  if (!file) return [];
-  for (const note of notes) notices.write(formatAnnotation(note, root));
-  try {
-    await appendFile(file, `\n${markdown.slice(0, MAX_SUMMARY)}\n`);
-    return [];
-  } catch (error) {
-    return [`cannot write GITHUB_STEP_SUMMARY: ${asError(error).message}`];
-  }
+  if (!file) return;
+  if (note !== undefined) notices.write(formatAnnotation(note, root));
+  await appendFile(file, `\n${markdown.slice(0, MAX_SUMMARY)}\n`).catch((error) => {
+    notices.write(formatNotice(`cannot write GITHUB_STEP_SUMMARY: ${asError(error).message}`));
+  });
 }
 
 /** As workflow commands escape text (github.com/actions/toolkit, core/src/command.ts). */
@@ -36,8 +33,8 @@ export function formatAnnotation({ file, line, message }: FileNote, root: string
   const encode = (text: string, characters: RegExp) =>
     text.replaceAll(characters, (one) => encodeURIComponent(one));
   const path = relative(root, resolve(file)).replaceAll('\\', '/');
-  const at = line === undefined ? '' : `,line=${line}`;
-  return `::warning file=${encode(path, /[%\r\n:,]/g)}${at}::${encode(message, /[%\r\n]/g)}\n`;
+  const at = `file=${encode(path, /[%\r\n:,]/g)},line=${line}`;
+  return `::warning ${at}::${encode(message, /[%\r\n]/g)}\n`;
 }
 
 /** @param rows of text, which can come from a client */

@@ -118,19 +118,18 @@ export async function concludeRun(
   const incidents = [...(unwritten ?? []), ...problems];
   if (!wasCalled && !flags.allowNoCalls) incidents.push(NO_CALLS);
   const reasons = isGated ? gateFailures(flags, evidence) : [];
-  const notes: FileNote[] = [];
+  let note: FileNote | undefined;
   if (isGated && run.difference !== undefined) {
     const { file, line, lines, summary } = run.difference;
     const shown = indent(lines);
     notices.write(shown);
-    notes.push({ file, line, message: `${summary}\n${shown}` });
+    note = { file, line, message: `${summary}\n${shown}` };
     reasons.push(`--against: the calls differ from ${file}: ${summary}`);
   }
   const failures = [...incidents, ...reasons];
   const rows = [...facts, ...failures.map((text) => ['failed', text])];
-  const markdown = renderMarkdownTable(['petstore-mock', title], rows);
-  const untold = await reportToGitHub(terminal, markdown, notes);
-  notices.write([...failures, ...untold].map(formatNotice).join(''));
+  await reportToGitHub(terminal, renderMarkdownTable(['petstore-mock', title], rows), note);
+  notices.write(failures.map(formatNotice).join(''));
   return reasons.length > 0 ? EXIT_GATE_FAILED : Math.sign(incidents.length);
 }
 

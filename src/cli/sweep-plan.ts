@@ -7,6 +7,7 @@ import {
 } from '../core/contract/assumption-table.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../core/contract/operations.ts';
 import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
+import type { Scenario } from '../core/scenario/scenario-shape.ts';
 import { rowNames } from '../core/words.ts';
 import type { CallTracker } from './call-tracker.ts';
 
@@ -60,9 +61,10 @@ export function planFaults(
 /** Every other option of the assumptions that matter. */
 export function planOptions(
   assume: Partial<Choices> | undefined,
-  byScenarios: Partial<Choices>,
+  scenarios: readonly Pick<Scenario, 'assume'>[],
   assumptions: readonly AssumptionId[],
 ) {
+  const byScenarios: Partial<Choices> = Object.assign({}, ...scenarios.map((it) => it.assume));
   const chosen = chooseOptions({ ...assume, ...byScenarios });
   const free = ASSUMPTION_IDS.filter((id) => !(id in byScenarios));
   const touched = free.filter((id) => assumptions.includes(id));

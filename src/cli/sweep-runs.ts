@@ -3,12 +3,11 @@ import { stripVTControlCharacters } from 'node:util';
 import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
 import { createRuleBook, type RuleBook } from '../core/scenario/rules.ts';
 import { readScenario } from '../core/scenario/scenario-shape.ts';
-import type { RunEvidence } from '../server/feature.ts';
 import { stripControls } from '../terminal/terminal.ts';
 import { CallTracker } from './call-tracker.ts';
 import type { FinishedRun, Runner } from './child.ts';
-import { describeFindings } from './run-evidence.ts';
 import { groupFindings } from './reports.ts';
+import { describeFindings } from './run-evidence.ts';
 import type { Variant } from './sweep-plan.ts';
 
 /**
@@ -26,8 +25,7 @@ export interface VariantRun
   readonly findings: readonly { code: string; count: number; example: string }[];
 }
 
-export interface SweepRun extends Omit<FinishedRun, 'server'> {
-  readonly report: RunEvidence;
+export interface SweepRun extends FinishedRun {
   readonly output: Tail;
   readonly tracker: CallTracker;
   readonly wasHit: boolean;
@@ -66,9 +64,7 @@ export function createRun(
       };
     });
     if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
-    const { server, ...rest } = finished;
-    const report = { coverage: server.coverage(), findings: server.findings() };
-    return { ...rest, report, output, tracker, wasHit };
+    return { ...finished, output, tracker, wasHit };
   };
 }
 
@@ -124,14 +120,13 @@ export function judgeRun(
   baseline: SweepRun,
   allowed: readonly string[] = [],
 ): VariantRun {
-  const { ending, seconds, output, report } = run;
-  const known = new Set([BY_SPEED, ...Object.keys(baseline.report.findings.counts)]);
-  const findings = groupFindings(report.findings)
+  const { ending, seconds, output, server } = run;
+  const known = new Set([BY_SPEED, ...Object.keys(baseline.server.findings().counts)]);
+  const findings = groupFindings(server.findings())
     .filter(({ code }) => !known.has(code))
-    .map((group) => ({
-      ...{ code: group.code, count: group.count },
-      example: describeFindings(group, 1),
-    }));
+    .map(({ examples, ...group }) => {
+      return { ...group, example: describeFindings({ ...group, examples }, 1) };
+    });
   const isPassed = ending.exitCode === 0;
   const judge = (): Verdict => {
     if (!run.wasHit) return 'not-injected';

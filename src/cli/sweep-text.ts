@@ -10,7 +10,6 @@ import {
   wrap,
 } from '../terminal/terminal.ts';
 import { describeEnding } from './child.ts';
-import type { Variant } from './sweep-plan.ts';
 import { formatVariant, type VariantRun, type Verdict } from './sweep-runs.ts';
 
 const BAD: ReadonlySet<Verdict> = new Set(['failed', 'unnoticed', 'not-injected']);
@@ -33,45 +32,31 @@ export function describeSweep(runs: readonly VariantRun[], isOfFaults: boolean):
   return { title: isOfFaults ? 'Faults' : 'Other options', rows };
 }
 
-interface NotRun {
-  readonly untouched?: readonly string[];
-  readonly decidedByScenario?: readonly string[];
-  /** The interrupted ones first. */
-  readonly notRun: readonly Variant[];
-  readonly interrupted: number;
-}
-
+/** @param left what was not run, by the reason */
 export function renderSweep(
   { title, rows }: SweepReport,
   runs: readonly VariantRun[],
-  { untouched = [], decidedByScenario = [], notRun, interrupted }: NotRun,
+  left: Readonly<Record<string, readonly string[]>>,
+  notRun: number,
   style: Style,
 ): string {
   const cells = rows.map(({ what, change, verdict, isBad, detail }) => {
     const tone = isBad ? 'red' : verdict === 'passed' ? 'green' : 'yellow';
     return [what, change, paint(verdict, tone, style) + (detail && `: ${detail}`)];
   });
-  const left = notRun.map(formatVariant);
-  const reasons = [
-    ['the command did not touch it (--all includes it)', untouched],
-    ['a scenario decides it', decidedByScenario],
-    ['the sweep was interrupted', left.slice(0, interrupted)],
-    ['--max-runs leaves it out', left.slice(interrupted)],
-  ] as const;
   const different = new Set(rows.map(({ what }) => what)).size;
   const tried =
     title === 'Faults'
-      ? [countText(runs.length, 'fault'), 'in', countText(different, 'operation')]
-      : [countText(runs.length, 'alternative'), 'to', countText(different, 'assumption')];
+      ? `${countText(runs.length, 'fault')} in ${countText(different, 'operation')}`
+      : `${countText(runs.length, 'alternative')} to ${countText(different, 'assumption')}`;
+  const reasons = Object.entries(left).filter(([, names]) => names.length > 0);
   return [
     ...(runs.length > 0 ? [renderSection(title, cells, style)] : []),
     ...runs.filter(({ ending }) => ending.exitCode !== 0).map((run) => renderOutput(run, style)),
-    ...reasons
-      .filter(([, names]) => names.length > 0)
-      .map(([why, names]) => {
-        return `Not run because ${why}:\n${indent(wrap(names.join(', '), style.width - 2))}`;
-      }),
-    `tried ${tried.join(' ')}: ${countVerdicts(runs, notRun.length)}\n`,
+    ...reasons.map(([why, names]) => {
+      return `Not run because ${why}:\n${indent(wrap(names.join(', '), style.width - 2))}`;
+    }),
+    `tried ${tried}: ${countVerdicts(runs, notRun)}\n`,
   ].join('\n');
 }
 

@@ -92,9 +92,6 @@ function sortMembers(value: unknown): unknown {
 /** Names that the mock draws, whole or behind the name of a test. */
 const DRAWN = /(?<=^|-)[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})?$/;
 
-/** Characters that `--against` can read again. */
-export const MAX_TRANSCRIPT = 12 * 1024 * 1024;
-
 /** The calls of a run by sandbox, so that tests that run in parallel give the same text every time. */
 export function writeTranscript(
   exchanges: readonly RanExchange[],

@@ -153,11 +153,12 @@ describe('a sweep of faults', () => {
       require('node:fs').existsSync('${marker}') && process.argv[1] === 'once'
         || fetch(process.env.BASE + '/inventory').catch(() => {});
       require('node:fs').writeFileSync('${marker}', '');`;
-    const run = (argument: string, ...flags: readonly string[]) =>
+    const runWith = (file: string, argument: string, ...flags: readonly string[]) =>
       runInProcess(
         ['sweep', '--env', 'BASE=url', ...flags, '--', process.execPath, '-e', script, argument],
-        { GITHUB_STEP_SUMMARY: `${summary}` },
+        { GITHUB_STEP_SUMMARY: file },
       );
+    const run = runWith.bind(undefined, `${summary}`);
     const unnoticed = await run('always', '--max-runs', '1', '--coverage', `${page}`, '--faults');
     expect(unnoticed).toMatchObject({ code: 3, stderr: '' });
     expect(unnoticed.stdout).toMatch(
@@ -171,6 +172,8 @@ describe('a sweep of faults', () => {
     expect(readFileSync(`${summary}`, 'utf8')).toContain(
       '| listInventory | 503 | unnoticed | the command',
     );
+    const allowed = await runWith(folder, 'always', '--allow=listInventory=503', '--faults=503');
+    expect(allowed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^.*STEP_SUMMARY: /) });
     rmSync(`${marker}`);
     const { code, stdout } = await run('once', '--faults', 'hang');
     expect(stdout).toMatch(

@@ -10,12 +10,7 @@ import { ExchangeRecorder } from '../exchange-recorder.ts';
 import type { Flags } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { concludeRun } from '../run-evidence.ts';
-import {
-  compareTranscripts,
-  MAX_TRANSCRIPT,
-  readCallParts,
-  writeTranscript,
-} from '../transcript.ts';
+import { compareTranscripts, readCallParts, writeTranscript } from '../transcript.ts';
 import { reloadNotice } from './serve.ts';
 
 export const exec: ProgramCommand = async ({ flags, positionals: words, terminal }) => {
@@ -69,7 +64,7 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   return { exitCode: ending.exitCode || concluded };
 };
 
-const CUT = 'the command made too many calls to compare: --calls-parts with fewer parts takes more';
+const CUT = 'the command made too many calls to compare: memory does not hold them';
 
 function compareRun(
   { har, calls, callsAgainst: file = '' }: Flags,
@@ -83,14 +78,15 @@ function compareRun(
   const difference =
     earlier.calls === undefined ? undefined : compareTranscripts(earlier.calls, sent);
   const files: [string, string][] = [];
-  const { origin } = new URL(server.url);
-  const entries = har === undefined ? [] : writeHar(packageVersion(), origin, exchanges);
-  if (har !== undefined) files.push([har, [...entries].join('')]);
+  if (har !== undefined) {
+    const { origin } = new URL(server.url);
+    files.push([har, [...writeHar(packageVersion(), origin, exchanges)].join('')]);
+  }
   if (calls !== undefined) files.push([calls, sent]);
   return {
     evidence: { coverage: server.coverage(), findings: server.findings(), exchanges },
     files,
-    problems: isCompared && (recorder.isCut || sent.length > MAX_TRANSCRIPT) ? [CUT] : [],
+    problems: isCompared && recorder.isCut ? [CUT] : [],
     difference: difference && { ...difference, file },
   };
 }

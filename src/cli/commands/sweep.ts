@@ -1,13 +1,21 @@
-import { ASSUMPTION_IDS, type Choices } from '../../core/contract/assumption-table.ts';
+import { ASSUMPTION_IDS } from '../../core/contract/assumption-table.ts';
 import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
 import { createProgress, formatNotice, indent } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
 import type { ProgramCommand } from '../command.ts';
+import type { Flags } from '../flags.ts';
 import { renderMarkdownTable, reportToGitHub } from '../github.ts';
 import { renderNotice } from '../log.ts';
 import { NO_CALLS, writeReports } from '../run-evidence.ts';
 import { planFaults, planOptions, type Variant } from '../sweep-plan.ts';
-import { createRun, judgeRun, runAll, type SweepRun, type VariantRun } from '../sweep-runs.ts';
+import {
+  createRun,
+  formatVariant,
+  judgeRun,
+  runAll,
+  type SweepRun,
+  type VariantRun,
+} from '../sweep-runs.ts';
 import { describeSweep, renderSweep } from '../sweep-text.ts';
 
 /** The default timeout of a run: this multiple of the baseline's time, but at least a minute. */
@@ -35,15 +43,7 @@ export const sweep: ProgramCommand = async ({ flags, positionals: command, termi
     notices.write(formatNotice(NO_CALLS));
     return { exitCode: 1 };
   }
-  const byScenarios: Partial<Choices> = Object.assign(
-    {},
-    ...baseline.scenarios.map((it) => it.assume),
-  );
-  const assumptions = flags.all ? ASSUMPTION_IDS : tracker.assumptions;
-  const { variants: all, ...others } =
-    flags.faults === undefined
-      ? planOptions(runner.settings.assume, byScenarios, assumptions)
-      : { variants: planFaults(flags.faults, tracker) };
+  const { variants: all, ...others } = planRuns(flags, runner, baseline);
   const variants = all.slice(0, flags.maxRuns);
   const timeout = Math.max(MIN_TIMEOUT_MS, Math.ceil(baseline.seconds * TIMEOUT_FACTOR) * 1000);
   const runVariant = async (variant: Variant): Promise<VariantRun | undefined> => {
@@ -55,29 +55,43 @@ export const sweep: ProgramCommand = async ({ flags, positionals: command, termi
   const interrupted = variants.filter((_, index) => results[index] === undefined);
   const notRun = [...interrupted, ...all.slice(variants.length)];
   const report = describeSweep(runs, flags.faults !== undefined);
-  const failed = report.rows.some(({ isBad }) => isBad);
-  const result = {
-    passed: !failed && interrupted.length === 0,
-    command,
-    baselineSeconds: baseline.seconds,
-    runs: runs.map(({ named, ...one }) => ({ ...named, ...one })),
-    ...others,
-    notRun: notRun.map(({ named }) => named),
-  };
+  const { server } = baseline;
+  const evidence = { coverage: server.coverage(), findings: server.findings(), sweep: report };
+  const problems = await writeReports(flags, evidence);
   const table = report.rows.map(({ isBad: _, ...cells }) => Object.values(cells));
-  const problems = await writeReports(flags, { ...baseline.report, sweep: report });
-  const summary = renderMarkdownTable([report.title, '', '', ''], table);
-  const untold = await reportToGitHub(terminal, summary);
-  notices.write([...problems, ...untold].map(formatNotice).join(''));
-  const text = renderSweep(
-    report,
-    runs,
-    { ...others, notRun, interrupted: interrupted.length },
-    terminal.style,
-  );
-  const exitCode = failed ? EXIT_GATE_FAILED : problems.length > 0 ? 1 : 0;
-  return { text, json: result, exitCode: runner.signals.exitCode ?? exitCode };
+  await reportToGitHub(terminal, renderMarkdownTable([report.title, '', '', ''], table));
+  notices.write(problems.map(formatNotice).join(''));
+  const left = {
+    'the command did not touch it (--all includes it)': others.untouched,
+    'a scenario decides it': others.decidedByScenario,
+    'the sweep was interrupted': interrupted.map(formatVariant),
+    '--max-runs leaves it out': all.slice(variants.length).map(formatVariant),
+  };
+  const failed = report.rows.some(({ isBad }) => isBad);
+  const exitCode = failed ? EXIT_GATE_FAILED : Math.sign(problems.length);
+  return {
+    text: renderSweep(report, runs, left, notRun.length, terminal.style),
+    json: {
+      passed: !failed && interrupted.length === 0,
+      command,
+      baselineSeconds: baseline.seconds,
+      runs: runs.map(({ named, ...one }) => ({ ...named, ...one })),
+      ...others,
+      notRun: notRun.map(({ named }) => named),
+    },
+    exitCode: runner.signals.exitCode ?? exitCode,
+  };
 };
+
+function planRuns(
+  { faults, all }: Flags,
+  { settings: { assume } }: Runner,
+  { tracker, scenarios }: SweepRun,
+): ReturnType<typeof planOptions> {
+  if (faults === undefined)
+    return planOptions(assume, scenarios, all ? ASSUMPTION_IDS : tracker.assumptions);
+  return { variants: planFaults(faults, tracker), untouched: [], decidedByScenario: [] };
+}
 
 function baselineFailure({ ending, output }: SweepRun): string {
   const lines = indent(output.lines(Number.POSITIVE_INFINITY));

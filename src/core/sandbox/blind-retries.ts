@@ -19,9 +19,6 @@ const MAX_UNANSWERED = 16;
 
 const NONE: readonly never[] = [];
 
-/** A PATCH sets the same quantity again. */
-const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PATCH']);
-
 export function judgeBlindRetry(
   earlier: UnansweredCalls,
   { request, match, isCarriedOut }: DecidedRequest,
@@ -31,17 +28,17 @@ export function judgeBlindRetry(
   const { fault, delay = 0, hold } = match ?? {};
   const isLost = !isDelivered(fault);
   const isUnanswered = isCarriedOut && (isLost || delay > 0 || hold !== undefined);
-  if (call === undefined || (earlier.length === 0 && !isUnanswered)) {
-    return { findings: NONE, unanswered: earlier };
-  }
+  const same = { findings: NONE, unanswered: earlier };
+  if (call === undefined || (earlier.length === 0 && !isUnanswered)) return same;
   const { operation } = call;
   const { method, tag } = operationShape(operation);
-  if (REPEATABLE.has(method)) {
+  // It sets the same quantity again.
+  if (method === 'PATCH') return same;
+  if (method === 'GET') {
     // Who looks before sending again does not do so blindly.
-    const looks = method === 'GET' && isCarriedOut && !isUnanswered;
     const others = earlier.filter((other) => operationShape(other.operation).tag !== tag);
-    const isLooked = looks && others.length < earlier.length;
-    return { findings: NONE, unanswered: isLooked ? others : earlier };
+    const isLooked = isCarriedOut && !isUnanswered && others.length < earlier.length;
+    return isLooked ? { findings: NONE, unanswered: others } : same;
   }
   const hash = hashCall(request, call.body.kind === 'bytes' ? call.body.bytes : '');
   const first = earlier.find((other) => other.hash === hash);

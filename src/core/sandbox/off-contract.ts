@@ -14,7 +14,7 @@ import type { Patch } from '../scenario/patch-shape.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
-import { createReply, jsonBody, type Reply } from '../service/reply.ts';
+import { allHeaders, createReply, jsonBody, type Reply } from '../service/reply.ts';
 import { reportInto, type ShapeProblem } from '../shape/shapes.ts';
 import { firstProblems } from '../words.ts';
 import { bodyText } from './exchange.ts';
@@ -40,14 +40,12 @@ export function markOffContract(
 }
 
 function checkWhole(reply: Reply, operation: OperationId): readonly Deviation[] {
-  const { status, mediaType, size } = reply;
+  const { status, size } = reply;
   const found = checkStatus(status, operation);
   if (size > LIMITS.patchedBody) return found;
   const body = bodyText(reply);
   const json = body === undefined ? undefined : tryParseJson(body);
-  const headers =
-    mediaType === undefined ? reply.headers : [...reply.headers, 'Content-Type', mediaType];
-  const inBody = checkBody({ status, headers, body, json }, operation);
+  const inBody = checkBody({ status, headers: allHeaders(reply), body, json }, operation);
   return [...found, ...inBody.filter(isViolation)];
 }
 

@@ -3,6 +3,7 @@ import { LIMITS } from '../limits.ts';
 import { findHeader, findHeaders, withoutHeaders } from '../raw-http.ts';
 import type { Patch } from '../scenario/patch-shape.ts';
 import {
+  allHeaders,
   type Basis,
   type Content,
   createReply,
@@ -26,13 +27,10 @@ export function patchReply(own: Reply, patch: Patch, basis: Basis): Reply {
   const inBody = listChanges(before, after, []);
   const changes: readonly Change[] = [
     ['status', own.status, status] as const,
-    ...changed.map(
-      ({ name, values }): Change => [
-        `header ${name}`,
-        headerOf(own, name),
-        values.length === 0 ? undefined : values.join(', '),
-      ],
-    ),
+    ...changed.map(({ name, values }): Change => {
+      const earlier = findHeaders(allHeaders(own), name.toLowerCase());
+      return [`header ${name}`, joinValues(earlier), joinValues(values)];
+    }),
     ...inBody,
   ].filter(([, old, next]) => old !== next);
   const texts = firstProblems(changes, formatChange);
@@ -64,11 +62,8 @@ export function patchReply(own: Reply, patch: Patch, basis: Basis): Reply {
 
 const TOO_LARGE = `body: as it was, since it is larger than ${LIMITS.patchedBody} bytes`;
 
-function headerOf({ headers, mediaType }: Reply, name: string): string | undefined {
-  const known = name.toLowerCase();
-  const values = findHeaders(headers, known);
-  if (values.length > 0) return values.join(', ');
-  return known === 'content-type' ? mediaType : undefined;
+function joinValues(values: readonly string[]): string | undefined {
+  return values.length === 0 ? undefined : values.join(', ');
 }
 
 function formatChange([place, before, after]: Change): string {

@@ -137,6 +137,11 @@ export function createReply(
   };
 }
 
+/** With its media type among them. */
+export function allHeaders({ headers, mediaType }: Reply): RawHeaders {
+  return mediaType === undefined ? headers : [...headers, 'Content-Type', mediaType];
+}
+
 export function jsonBody(body: string | Uint8Array): Content {
   return { body, mediaType: 'application/json' };
 }
