@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
 import { writeJson } from '../../../core/json.ts';
@@ -134,10 +135,15 @@ function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
       />
     );
   };
-  const drawGroup = (group: RuleField['group']) => {
+  const drawGroup = (group: RuleField['group'], first?: ComponentChildren) => {
     const own = fields.filter((field) => field.group === group);
     const replies = own.filter(({ path }) => path.startsWith(`${how}.`));
-    return <div class="grid">{[...replies, ...own.filter(isOfRule)].map(draw)}</div>;
+    return (
+      <div class="grid">
+        {first}
+        {[...replies, ...own.filter(isOfRule)].map(draw)}
+      </div>
+    );
   };
   return (
     <Form class="form" draft={`rule ${route.value.query}`} onSubmit={add} onTexts={setTexts}>
@@ -147,8 +153,15 @@ function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
       </fieldset>
       <fieldset>
         <legend>Then</legend>
-        <FormField name="how" label="Reply or patch" options={REPLIES} value={before.get('how')} />
-        {drawGroup('Then')}
+        {drawGroup(
+          'Then',
+          <FormField
+            name="how"
+            label="Reply or patch"
+            options={REPLIES}
+            value={before.get('how')}
+          />,
+        )}
         <details open={fields.some(({ path, group }) => group === 'Also' && before.has(path))}>
           <summary>More</summary>
           {drawGroup('Also')}
