@@ -34,6 +34,7 @@ export function deploymentStore(): Store {
       { id: 1n, petId: 4n, quantity: 2, shipDate: '2027-03-01T09:00:00Z', complete: false },
       { id: 2n, petId: 5n, quantity: 1, shipDate: '2026-03-01T09:00:00Z', status: 'shipped' },
       { id: 3n, petId: 6n, quantity: 1, status: 'cancelled' },
+      { id: 5n, petId: 8n, quantity: 1, shipDate: '2027-03-01T09:00:00Z' },
       { id: OVERDUE, petId: 7n, quantity: 2, shipDate: '2026-03-01T09:00:00Z' },
     ],
   });

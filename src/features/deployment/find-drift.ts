@@ -1,11 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { toText } from '../../core/bytes.ts';
-import {
-  ASSUMPTION_IDS,
-  type Choices,
-  isOption,
-  optionNames,
-} from '../../core/contract/assumption-table.ts';
+import { type Choices, isOption, optionNames } from '../../core/contract/assumption-table.ts';
 import { checkBody, deviationText, isViolation } from '../../core/contract/check-reply.ts';
 import { ORDER_STATUSES } from '../../core/contract/records.ts';
 import { INT64_MAX, isObject, parseInt64 } from '../../core/json.ts';
@@ -17,6 +12,7 @@ import { basisReasons, type Comparison } from '../../core/service/reply.ts';
 import { joinWords } from '../../core/words.ts';
 import type { MockReply } from './ask-mock.ts';
 import { readFacets } from './check/facets.ts';
+import { trackReads } from './check/predict.ts';
 import { createProbe } from './check/probes.ts';
 import { Scene } from './check/scene.ts';
 import { createWorld, type World } from './check/world.ts';
@@ -67,17 +63,20 @@ export function findDrift(
   if (broken.length > 0) return { expected, drift: broken };
   const read = (it: DeploymentReply, isMock: boolean) =>
     readFacets(new Scene(NO_STORY, same.world, undefined, { isMock }), { probe, path: target }, it);
-  const [theirs, mine] = [read(reply, false), read(same.found, true)];
+  const { reads, tracked } = trackReads(state.choices);
+  const [theirs, mine] = [read(reply, false), read(same.under(tracked), true)];
   // Only the deployment knows what follows its page.
   const names = Object.keys(theirs).filter((name) => name !== 'next' && mine[name] !== undefined);
   const drift = names.flatMap((name) => {
     if (mine[name] === theirs[name]) return [];
     const isSeen = (choices: Choices) => read(same.under(choices), true)[name] === theirs[name];
-    const by = ASSUMPTION_IDS.filter((id) =>
-      optionNames(id).some((option) => {
-        return isOption(id, option) && isSeen({ ...state.choices, [id]: option });
-      }),
-    ).map((id) => `${id}=${state.choices[id]}`);
+    const by = [...reads.keys()]
+      .filter((id) =>
+        optionNames(id).some((option) => {
+          return isOption(id, option) && isSeen({ ...state.choices, [id]: option });
+        }),
+      )
+      .map((id) => `${id}=${state.choices[id]}`);
     const reason = by.length === 0 ? '' : ` (${by.join(', ')})`;
     return `${name}: expected ${mine[name]}${reason}, found ${theirs[name]}`;
   });

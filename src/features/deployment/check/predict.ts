@@ -58,6 +58,18 @@ export class Predictor {
   }
 }
 
+/** Choices that note which of them are read. */
+export function trackReads(choices: Choices) {
+  const reads = new Map<AssumptionId, string>();
+  const tracked = new Proxy(choices, {
+    get: (target, name) => {
+      if (typeof name === 'string' && isRowName(target, name)) reads.set(name, target[name]);
+      return Reflect.get(target, name);
+    },
+  });
+  return { reads, tracked };
+}
+
 const MOCK_KEYS: Readonly<Record<string, string | null>> = {
   none: null,
   unknown: 'unknown',
@@ -66,13 +78,7 @@ const MOCK_KEYS: Readonly<Record<string, string | null>> = {
 };
 
 function predictStory({ story, world, seen }: Exhibit, choices: Choices): Prediction {
-  const reads = new Map<AssumptionId, string>();
-  const tracked = new Proxy(choices, {
-    get: (target, name) => {
-      if (typeof name === 'string' && isRowName(target, name)) reads.set(name, target[name]);
-      return Reflect.get(target, name);
-    },
-  });
+  const { reads, tracked } = trackReads(choices);
   const mock = world.open(tracked);
   const scene = new Scene(story, world, world.store.animals.highestId, { isMock: true });
   const isDocumented: boolean[] = [];

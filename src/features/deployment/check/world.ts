@@ -47,11 +47,10 @@ export function createWorld(
   );
   const lists = { isWhole: !found.includes(undefined), animals, inventory, orders: listed };
   const named = [...cancel, ...shipped, ...cancelled];
-  const orders = listed.filter(
-    (order, at) => at < MAX_ORDERS || named.includes(readId(order) ?? 0n),
-  );
-  // Only what other stories write or name shows something.
-  const stocked = new Set([stock, ...readIds(orders, 'petId')]);
+  const isNamed = (order: ReplyRecord) => named.includes(readId(order) ?? 0n);
+  const orders = listed.filter((order, at) => at < MAX_ORDERS || isNamed(order));
+  // Only what stories write says something. Other entries tell whether another client writes.
+  const stocked = new Set([stock, ...readIds(listed.filter(isNamed), 'petId')]);
   // More animals than a page has are not listed.
   const unlisted = stock === undefined || animals.has(stock) ? [] : [{ id: stock }];
   const store = createStore({
