@@ -32,13 +32,10 @@ export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
   if (isObject(value)) return 'an object';
+  if (Object.is(value, -0)) return '-0';
   // Quotes only the start: a slice of the whole, quoted, would keep all of it in memory.
-  const text =
-    typeof value === 'string'
-      ? JSON.stringify(value.slice(0, MAX_VALUE_LENGTH))
-      : Object.is(value, -0)
-        ? '-0'
-        : String(value);
+  const start = typeof value === 'string' && JSON.stringify(value.slice(0, MAX_VALUE_LENGTH));
+  const text = start || String(value);
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 3)}…` : text;
 }
 

@@ -48,14 +48,11 @@ function unreadableText(file: string, found: string): TextProblem {
 }
 
 /** Tests check what ships, so that a start need not. */
-export function readShippedFixture(
-  { shippedText }: Pick<Platform, 'shippedText'>,
-  name: string,
-): Store {
+export function readShippedFixture(texts: Pick<Platform, 'shippedText'>, name: string): Store {
   if (!isShippedFixture(name)) return parseFixture(name, { ok: false, found: 'nothing' });
   const readIds = (member: string, value: unknown) =>
     typeof value === 'number' && /id$/i.test(member) ? BigInt(value) : value;
-  return createStore(JSON.parse(shippedText(`fixtures/${name}.json`), readIds));
+  return createStore(JSON.parse(texts.shippedText(`fixtures/${name}.json`), readIds));
 }
 
 const WHOLE = object(
