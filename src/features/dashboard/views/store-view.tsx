@@ -220,7 +220,7 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
           label={name === 'id' ? 'id (the next one if empty)' : name}
           value={formatValue(row[name])}
           inputMode={isInteger ? 'numeric' : 'text'}
-          size={isInteger ? 8 : 16}
+          size={isInteger ? 8 : 22}
           placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : suggested.join(', ')}
         />
       ))}
