@@ -11,7 +11,10 @@ import type { BaseOptions, OptionsOf } from './server/options.ts';
 import type { FeatureCommand, ProgramFeature } from './terminal/program-feature.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/** What this build of the mock has besides the core and the server: take a line away to take one off. */
+/**
+ * What this build of the mock has besides the core and the server. To take one off, take its line away,
+ * and that of its handlers in `in-process/create-mock.ts` if it has any there.
+ */
 export const FEATURES = [
   DASHBOARD, //
   DEPLOYMENT,

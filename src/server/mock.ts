@@ -51,7 +51,7 @@ export async function restartAll(
 ): Promise<void> {
   sandboxes.setStart(start);
   const text = { what: 'restarted after a change of files', by: '--watch' };
-  for (const sandbox of sandboxes) {
+  for (const sandbox of sandboxes.all()) {
     // A `--db` file keeps acknowledged changes.
     const keep = new Set<ResetPart>(['own-scenarios']);
     if (persistence.isDurable(sandbox)) keep.add('store');

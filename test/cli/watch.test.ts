@@ -53,8 +53,11 @@ test('--watch restarts every sandbox when a file changes, unless the file is bro
   expect(command.stderr()).toContain(`${fixture}:1:15`);
   expect(await statusOf('/v1/pets/1')).toBe(200);
 
+  // To look at a sandbox creates none, and a restart reaches it all the same.
+  expect(await statusOf('/~viewed/__mock/animals/1')).toBe(200);
   writeFileSync(fixture, '{"animals": []}');
   await told(command, 'all sandboxes were restarted', 3);
   expect(await statusOf('/v1/pets/1')).toBe(404);
+  expect(await statusOf('/~viewed/v1/pets/1')).toBe(404);
   expect((await command.stop()).code).toBe(0);
 });

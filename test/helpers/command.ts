@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageRoot } from '../../src/server/files.ts';
 import { type Environment, type Exit, type ProgramOptions, spawnProgram } from './program.ts';
@@ -14,6 +15,7 @@ export type RunningCommand = Awaited<ReturnType<typeof startCommand>>;
 
 /** Starts `petstore-mock` without waiting for anything. */
 export function spawnCommand(args: readonly string[], options: ProgramOptions = {}) {
+  if (!existsSync(MAIN)) throw new Error('The package is not built: run `npm run build`.');
   // Another user may not be allowed to run this Node, but finds one in the PATH.
   const node = options.uid === undefined ? process.execPath : 'node';
   return spawnProgram(node, [MAIN, ...args], options);

@@ -37,7 +37,7 @@ export interface SandboxParts {
 /** Of those that other servers have too. */
 const MAX_IN_MEMORY = 10_000;
 
-const MAX_LOOKED = 100;
+const MAX_VIEWED = 100;
 
 export class Sandboxes {
   readonly required: boolean;
@@ -54,7 +54,7 @@ export class Sandboxes {
   readonly #isOneOfMany: boolean;
   readonly #named = new Map<string, Sandbox>();
   /** Those that somebody looks at and nobody has used: they count for nothing. */
-  readonly #looked = new Map<string, Sandbox>();
+  readonly #onlyViewed = new Map<string, Sandbox>();
   #start: Start;
 
   constructor(start: Start, options: SandboxOptions, parts: SandboxParts) {
@@ -96,11 +96,11 @@ export class Sandboxes {
     if (known !== undefined) return known;
     const isFull = this.#named.size >= this.max + PERMANENT_SANDBOXES.length;
     if (isFull && !this.#isOneOfMany) throw createLimitError(this.max, name);
-    const looked = this.#looked.get(name);
-    this.#looked.delete(name);
-    const sandbox = (start === undefined && looked) || this.open(name, true, start);
+    const viewed = this.#onlyViewed.get(name);
+    this.#onlyViewed.delete(name);
+    const sandbox = (start === undefined && viewed) || this.open(name, true, start);
     this.#named.set(name, sandbox);
-    if (looked !== sandbox) looked?.emit({ kind: 'deleted' });
+    if (viewed !== sandbox) viewed?.emit({ kind: 'deleted' });
     if (this.#isOneOfMany && this.#named.size > MAX_IN_MEMORY) {
       // Drops the one opened first; its next use reads it again.
       const [, , oldest = name] = this.#named.keys();
@@ -114,7 +114,7 @@ export class Sandboxes {
    * at one sees it.
    */
   admit(name: string, authorization: string | undefined): Sandbox | KeyRefusal {
-    const known = this.#looked.has(name) ? this.getOrCreate(name) : this.#named.get(name);
+    const known = this.#onlyViewed.has(name) ? this.getOrCreate(name) : this.#named.get(name);
     // Only the deployment knows the valid keys.
     if (known !== undefined || this.upstream !== undefined) {
       return known ?? this.getOrCreate(name);
@@ -125,8 +125,14 @@ export class Sandboxes {
     return this.find(name) ?? check;
   }
 
+  /** Without those that are only looked at, which count for nothing. */
   [Symbol.iterator](): Iterator<Sandbox> {
     return this.#named.values();
+  }
+
+  /** Also those that are only looked at: somebody may follow them. */
+  all(): readonly Sandbox[] {
+    return [...this, ...this.#onlyViewed.values()];
   }
 
   get(name: string): Sandbox | undefined {
@@ -150,14 +156,14 @@ export class Sandboxes {
   /** To look at it creates none. Who follows it sees its first call. */
   look(name: string): Sandbox {
     if (this.#isOneOfMany) return this.getOrCreate(name);
-    const known = this.#named.get(name) ?? this.#looked.get(name);
+    const known = this.#named.get(name) ?? this.#onlyViewed.get(name);
     if (known !== undefined) return known;
     const sandbox = this.open(name);
-    this.#looked.set(name, sandbox);
-    if (this.#looked.size > MAX_LOOKED) {
-      const [oldest = name] = this.#looked.keys();
-      this.#looked.get(oldest)?.emit({ kind: 'deleted' });
-      this.#looked.delete(oldest);
+    this.#onlyViewed.set(name, sandbox);
+    if (this.#onlyViewed.size > MAX_VIEWED) {
+      const [oldest = name] = this.#onlyViewed.keys();
+      this.#onlyViewed.get(oldest)?.emit({ kind: 'deleted' });
+      this.#onlyViewed.delete(oldest);
     }
     return sandbox;
   }
@@ -178,15 +184,13 @@ export class Sandboxes {
   end(): void {
     this.#context.isStopping = true;
     for (const holds of this.#context.holding) holds.end('stopped');
-    for (const sandbox of this) sandbox.emit({ kind: 'deleted' });
+    for (const sandbox of this.all()) sandbox.emit({ kind: 'deleted' });
   }
 
   /** Lets sandboxes start anew from there: `POST reset` does, and those that are still to be created. */
   setStart(start: Start): void {
     this.#start = start;
-    for (const sandbox of [...this, ...this.#looked.values()]) {
-      sandbox.start = this.findStart(sandbox.name);
-    }
+    for (const sandbox of this.all()) sandbox.start = this.findStart(sandbox.name);
   }
 
   findStart(name: string, start: Start = this.#start): Start {

@@ -42,7 +42,7 @@ const FILTER_NAMES: readonly (keyof Animal)[] = OPERATIONS.listPets.parameters.f
 const FILTERS: { readonly [Name in keyof Animal]?: ReadFilter } = { status: readStatusFilter };
 
 function compareField(name: keyof Animal): ReadFilter {
-  return (_reader, text) => (animal) => String(animal[name]) === text;
+  return (_reader, text) => (animal) => animal[name]?.toString() === text;
 }
 
 function readLimit(reader: InputReader, text: string | undefined): number {

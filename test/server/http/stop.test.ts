@@ -80,6 +80,11 @@ test.each([
   ['stopped in its next headers', true, `${GET}GET /v1`],
   ['owes the rest of a body that is refused', true, post('', { 'Content-Length': '2000000' })],
   ['has just asked for a stream', false, rawRequest('GET', '/__mock/requests/stream')],
+  [
+    'looks at a sandbox that nobody has used',
+    true,
+    rawRequest('GET', '/~new/__mock/requests/stream'),
+  ],
   ['streams the journal', true, rawRequest('GET', '/__mock/requests/stream')],
   ['hangs', false, rawRequest('GET', '/v1/pets/1', { Prefer: 'scenario=outage' })],
 ])('close() does not wait for a client that %s', async (_what, answered, bytes) => {
