@@ -272,7 +272,7 @@ describe('own scenarios', () => {
     ['request', NO_CAT, 409, 'the name request is taken: choose another'],
     ['a b', NO_CAT, 400, 'scenario name: expected 1 to 64 letters'],
     ['mine', 'rules:\n  - { on: getPt }', 400, 'mine:2:11: $.rules[0].on: '],
-    ['mine', 'extends: ./package.json', 400, 'mine:1:10: $.extends[0]: expected a shipped'],
+    ['mine', 'extends: ./package.json', 400, 'mine:1:10: $.extends[0]: expected a scenario: after'],
     ['mine', 'fixture: /etc/passwd', 400, 'the name of a shipped fixture'],
     ['mine', Buffer.from([0x23, 0xff]), 400, 'the body cannot be read'],
   ])('%s is refused with %j', async (name, body, status, why) => {

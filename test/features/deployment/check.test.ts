@@ -48,7 +48,7 @@ test('a mock that starts from what was saved answers drawn requests as a drawn d
   expect(findWrong(report, truth)).toEqual([]);
   expect(Object.keys(settledIn(report)).length).toBeGreaterThan(0.85 * ASSUMPTION_IDS.length);
   const saved = createConfig(report, run, 'http://staging.example/v1');
-  expect(saved).toMatchObject({ plain: true, checked: { assumptions: report.assumptions } });
+  expect(saved).toMatchObject({ checked: { assumptions: report.assumptions } });
   const start = prepareMock(deploymentStore(), DEPLOYED_AT);
   const deployment = start(truth);
   const mock = start({ ...truth, ...saved.assume });
@@ -194,6 +194,8 @@ const BREAKING: readonly (readonly Breach[])[] = [[
   ['a created animal that is not listed', 'listPets 200', /^GET \/pets\?limit=99: 200: animal \d+: expected listed, found not listed$/, on(/limit=99$/, 200, list((items) => items.filter(({ id }) => Number(id) <= 24)))],
   ['a stock that is not kept', 'listInventory 200', /^GET \/inventory: 200: stock of \d+: expected 5, found 0$/, on(INVENTORY, 200, each((entry) => Number(entry.petId) > 24 ? { ...entry, quantity: 0 } : entry))],
   ['an animal listed twice', 'listPets 200', /^GET \/pets\?limit=100: 200: repeated: expected none, found one$/, on(/^GET \/pets\?limit=100$/, 200, list((items) => [items[1], ...items.slice(1)].map(Object)))],
+  ['a limit that is no integer, and is taken for none', 'listPets 200', /^GET \/pets\?limit=abc: 200: status: expected 400, found 200$/, on(/limit=abc$/, 400, () => ({ status: 200, body: Buffer.from('[]') }))],
+  ['a page that ends before its limit', 'listPets 200', /status=\w+: 200: only in a filtered list: expected none, found animal \d+$/, on(/^GET \/pets\?limit=100$/, 200, list((items) => items.filter((_, at) => at !== items.findLastIndex(({ status }) => status === 'available'))))],
   ['orders in pages', 'listOrders 200', /orders\?limit=1: 200: page: expected all, found one$/, on(/orders\?limit=1$/, 200, list((items) => items.slice(0, 1)))],
   ['a missing key that is let through', 'listPets 401', /^GET \/pets\?limit=7 without a key: 200: status: expected 401, found 200$/, on(/limit=7$/, 401, () => ({ status: 200, body: Buffer.from('[]') }))],
 ], [

@@ -19,7 +19,7 @@ import {
   isWhole,
   MAX_PAGE,
   type Read,
-  readRecords,
+  readShown,
   type Shown,
   stockOf,
 } from './shown.ts';
@@ -48,7 +48,7 @@ export function readFacets(
   { probe, path }: Omit<Step, 'at'>,
   reply: DeploymentReply,
 ): Facets {
-  const shown = { ...readRecords(probe, reply), reply, probe, path, scene };
+  const shown = { ...readShown(probe, reply), reply, probe, path, scene };
   const isKnown = shown.isRead && (scene.world.lists.isWhole || !Array.isArray(shown.json));
   if (isFilter(probe)) {
     for (const id of shown.ids) scene.filtered.add(id);

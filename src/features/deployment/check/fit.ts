@@ -229,13 +229,13 @@ export class Fit extends Predictor {
   }
 }
 
-/** Whether the document gives the status, or refuses a body that was accepted. */
+/** Whether the document gives the status, or refuses an input that was accepted. */
 function isPrescribed({ story, seen }: Exhibit, best: Prediction, at: number): boolean {
-  const { body, isOnce } = story.probes[at] ?? {};
+  const { operation, isOnce } = story.probes[at] ?? {};
   const found = seen[at]?.status ?? '';
   // The user may have named an order that cannot be cancelled.
   if (isOnce === true && /^40[49]$/.test(found)) return false;
-  return best.isDocumented[at] === true || (body !== undefined && found.startsWith('2'));
+  return best.isDocumented[at] === true || (operation !== undefined && found.startsWith('2'));
 }
 
 /** Whether a reply is one that the choices lead to; a story is followed only so far. */

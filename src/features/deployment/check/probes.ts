@@ -56,7 +56,7 @@ const ORIGIN = 'https://petstore-mock-check.example';
 export const ROUNDS = 2;
 
 /** The requests of a burst: more than `rate-limit: 10/s` allows in two of its seconds. */
-export const BURST = 21;
+const BURST = 21;
 
 const MODIFIERS: Readonly<Record<string, Modifier>> = {
   'without a key': { key: 'none' },

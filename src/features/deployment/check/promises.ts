@@ -1,7 +1,10 @@
 import type { OperationId } from '../../../core/contract/operations.ts';
 import { SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
 import { findHeader } from '../../../core/raw-http.ts';
+import type { Probe } from './probes.ts';
 import { type Facts, isFilter, isNextPage, isWhole, limitOf, type Read, stockOf } from './shown.ts';
+
+const isLastFilter = ({ path }: Probe) => path.endsWith(`=${SEEN_ANIMAL_STATUSES.at(-1)}`);
 
 const REPEATED: Read = ({ ids }) => (new Set(ids).size < ids.length ? 'one' : 'none');
 
@@ -37,13 +40,17 @@ export const PROMISES: Readonly<Partial<Record<OperationId, Facts>>> = {
       return [...new Set(others)].join(', ') || 'none';
     },
     'in no filtered list': ({ probe, scene }) => {
-      const isLast = probe.path.endsWith(`=${SEEN_ANIMAL_STATUSES.at(-1)}`);
-      if (!isLast || !scene.isFilteredWhole) return undefined;
+      if (!isLastFilter(probe) || !scene.isFilteredWhole) return undefined;
       const left = [...scene.world.lists.animals].find(([id, { status }]) => {
         const isSeen = SEEN_ANIMAL_STATUSES.some((seen) => seen === status);
         return isSeen && !scene.filtered.has(id);
       });
       return left === undefined ? 'none' : `${left[1].status} ${left[0]}`;
+    },
+    'only in a filtered list': ({ probe, scene }) => {
+      if (!isLastFilter(probe)) return undefined;
+      const id = [...scene.filtered].find((each) => !scene.world.lists.animals.has(each));
+      return id === undefined ? 'none' : `animal ${id}`;
     },
     'animal NEW': (shown) => {
       const { ids, probe, scene } = shown;

@@ -32,14 +32,14 @@ interface ReplyName {
   readonly status: number;
 }
 
-export interface ReplyVerdict extends ReplyName {
+interface ReplyVerdict extends ReplyName {
   readonly verdict: 'as-documented' | 'different' | 'not-tried';
   readonly differences?: readonly Difference[];
   /** Why no reply could be judged, if a request was sent. */
   readonly why?: string;
 }
 
-export interface Difference extends Deviation {
+interface Difference extends Deviation {
   /** In words to repeat with curl. */
   readonly exchange: string;
 }

@@ -1,7 +1,6 @@
 import { OPERATIONS } from '../../../core/contract/operations.ts';
 import { isObject } from '../../../core/json.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
-import { findHeader } from '../../../core/raw-http.ts';
 import { DeploymentError } from '../deployment-client.ts';
 import { findById, parseBody, readIds } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
@@ -18,7 +17,6 @@ export interface CheckRun {
   readonly options: DeploymentFlags;
   /** By its `Date` header, in milliseconds since 1970. */
   readonly clock: number;
-  readonly isMock: boolean;
   /** In words, for a report. */
   readonly notes: readonly string[];
 }
@@ -50,9 +48,8 @@ export async function runCheck(
   if (!exchanges.some(({ probe }) => probe.key === undefined)) {
     throw new DeploymentError(`no request got an answer from the service: ${first[0]?.reason}`);
   }
-  const isMock = findHeader(exchanges[0]?.reply.headers ?? [], 'mock-basis') !== undefined;
   const { clock } = runner.sender;
-  return { stories, options, clock, isMock, notes: [...runner.notes] };
+  return { stories, options, clock, notes: [...runner.notes] };
 }
 
 function commonFacets(scenes: readonly Scene[], at: number): Facets {

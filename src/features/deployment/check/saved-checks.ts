@@ -14,7 +14,7 @@ const MAX_CLOCK_DIFFERENCE_MS = 10 * 60 * 1000;
 /** The config file with which a mock answers as the deployment does, as far as that was settled. */
 export function createConfig(
   { assumptions }: CheckReport,
-  { clock, isMock }: Pick<CheckRun, 'clock' | 'isMock'>,
+  { clock }: Pick<CheckRun, 'clock'>,
   deployment: string,
   now = Date.now(),
 ) {
@@ -22,7 +22,6 @@ export function createConfig(
   const assume: Partial<Choices> = Object.fromEntries(settled);
   return {
     assume,
-    ...(isMock ? {} : { plain: true }),
     ...(Math.abs(clock - now) < MAX_CLOCK_DIFFERENCE_MS
       ? {}
       : { clock: new Date(clock).toISOString() }),

@@ -11,7 +11,7 @@ import type { Probe } from './probes.ts';
 import type { Scene } from './scene.ts';
 
 /** A reply, and what a facet of it can depend on. */
-export interface Shown extends ReturnType<typeof readRecords> {
+export interface Shown extends ReturnType<typeof readShown> {
   readonly reply: DeploymentReply;
   readonly probe: Probe;
   readonly path: string;
@@ -22,7 +22,7 @@ export type Read = (shown: Shown) => string | undefined;
 export type Facts = Readonly<Record<string, Read>>;
 
 /** The records of a reply that accepts its request; undefined if its body is not what the operation gives. */
-export function readRecords({ operation }: Probe, { status, body }: DeploymentReply) {
+export function readShown({ operation }: Probe, { status, body }: DeploymentReply) {
   const json = parseBody(body);
   const isList = Array.isArray(json);
   const isRead = status < 400 && isList === (operation?.startsWith('list') === true);

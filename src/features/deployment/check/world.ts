@@ -9,7 +9,7 @@ import type { DeploymentFlags } from '../flags.ts';
 import { SENT_ID } from './probes.ts';
 
 /** The lists of a deployment at the start of a round. */
-export interface Lists {
+interface Lists {
   /** Whether all of them could be read. Otherwise no other list shows anything. */
   readonly isWhole: boolean;
   readonly animals: ReadonlyMap<bigint, ReplyRecord>;
