@@ -21,8 +21,8 @@ const STATUSES = ['available', 'sold', 'pending'] as const;
 const ANIMALS = 24;
 
 /** Some animals have no status, and some no inventory entry. */
-export function deploymentStore(): Store {
-  const ids = Array.from({ length: ANIMALS }, (_, at) => BigInt(at + 1));
+export function deploymentStore(animals = ANIMALS): Store {
+  const ids = Array.from({ length: animals }, (_, at) => BigInt(at + 1));
   return createStore({
     animals: ids.map((id) => {
       const animal = { id, name: `Rex ${(id * 7n) % 13n}`, categoryId: id % 3n };
@@ -55,6 +55,7 @@ export type Change = (reply: DeploymentReply, request: DeploymentRequest) => Dep
 
 /** What a deployment and those between it and a check are like. */
 export interface Circumstances {
+  readonly animals?: number;
   readonly now?: number;
   readonly options?: Partial<DeploymentFlags>;
   /** Changes its replies on their way, or throws. */
@@ -89,7 +90,7 @@ export async function checked(
   } = circumstances;
   const { draw = () => 0, change = (reply) => reply } = circumstances;
   const options = { ...WHOLE_CHECK, ...circumstances.options };
-  const open = prepareMock(deploymentStore(), startsAt, SEED);
+  const open = prepareMock(deploymentStore(circumstances.animals), startsAt, SEED);
   const primary = open(chooseOptions(assume));
   const replica = lag === 0 ? primary : open(chooseOptions(assume));
   const late: { readonly at: number; readonly request: DeploymentRequest }[] = [];

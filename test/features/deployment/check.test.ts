@@ -239,6 +239,10 @@ test.each(
   },
 );
 
+test('nothing is wrong about a deployment with more animals than a page has', async () => {
+  expect(findWrong(await reportOn({}, { animals: 130 }), {})).toEqual([]);
+});
+
 test('ways of its own are none of the options, and keep to the document', async () => {
   const changes = {
     'auth-challenge': on(ANY, 401, header('WWW-Authenticate', 'Basic')),

@@ -48,7 +48,7 @@ export const PROMISES: Readonly<Partial<Record<OperationId, Facts>>> = {
       return left === undefined ? 'none' : `${left[1].status} ${left[0]}`;
     },
     'only in a filtered list': ({ probe, scene }) => {
-      if (!isLastFilter(probe)) return undefined;
+      if (!isLastFilter(probe) || !scene.world.lists.hasAllAnimals) return undefined;
       const id = [...scene.filtered].find((each) => !scene.world.lists.animals.has(each));
       return id === undefined ? 'none' : `animal ${id}`;
     },

@@ -10,6 +10,7 @@ import type { Exhibit } from './predict.ts';
 import { describeExchange, ProbeSender, type Sender } from './probe-sender.ts';
 import { planStories, ROUNDS, type Story } from './probes.ts';
 import { type Facets, Scene, type Step } from './scene.ts';
+import { isWhole, MAX_PAGE, readShown } from './shown.ts';
 import { createWorld, type World } from './world.ts';
 
 export interface CheckRun {
@@ -99,14 +100,19 @@ class Runner {
   async #readWorld(): Promise<World> {
     this.#read.clear();
     const lists: Parameters<typeof createWorld>[0][number][] = [];
+    let hasAllAnimals = false;
     for (const { why, probes } of this.#plan.slice(0, LISTS)) {
       this.#progress(why);
       const [probe] = probes;
       const found = probe && (await this.#ask({ at: 0, probe, path: probe.path }));
       const json = typeof found === 'object' ? parseBody(found[0].reply.body) : undefined;
       lists.push(Array.isArray(json) ? json.filter(isObject) : undefined);
+      if (probe?.operation === 'listPets' && typeof found === 'object') {
+        const shown = { ...readShown(probe, found[0].reply), reply: found[0].reply };
+        hasAllAnimals = shown.ids.length < MAX_PAGE && isWhole(shown);
+      }
     }
-    return createWorld(lists, this.#options, this.sender.clock);
+    return createWorld(lists, this.#options, this.sender.clock, hasAllAnimals);
   }
 
   async #ask(step: Step): Promise<Answer> {

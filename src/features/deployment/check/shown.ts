@@ -44,7 +44,7 @@ export function limitOf({ path }: Probe): number {
 }
 
 /** Whether a list of animals leads to no other page, and is of this time. */
-export function isWhole({ reply, ids }: Shown): boolean {
+export function isWhole({ reply, ids }: Pick<Shown, 'reply' | 'ids'>): boolean {
   const [total = ids.length, age = 0] = ['x-total-count', 'age'].map((name) =>
     findHeader(reply.headers, name),
   );

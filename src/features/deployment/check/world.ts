@@ -13,6 +13,8 @@ interface Lists {
   /** Whether all of them could be read. Otherwise no other list shows anything. */
   readonly isWhole: boolean;
   readonly animals: ReadonlyMap<bigint, ReplyRecord>;
+  /** Whether no other page can have more of them. */
+  readonly hasAllAnimals: boolean;
   readonly inventory: readonly ReplyRecord[];
   readonly orders: readonly ReplyRecord[];
 }
@@ -35,6 +37,7 @@ export function createWorld(
   found: readonly (readonly ReplyRecord[] | undefined)[],
   flags: DeploymentFlags,
   clock: number,
+  hasAllAnimals = false,
 ): World {
   const { cancel = [], shipped = [], cancelled = [], stock } = flags;
   const [pets = [], inventory = [], listed = []] = found;
@@ -45,7 +48,8 @@ export function createWorld(
       return id === undefined ? [] : [[id, animal] as const];
     }),
   );
-  const lists = { isWhole: !found.includes(undefined), animals, inventory, orders: listed };
+  const isWhole = !found.includes(undefined);
+  const lists = { isWhole, animals, hasAllAnimals, inventory, orders: listed };
   const named = [...cancel, ...shipped, ...cancelled];
   const isNamed = (order: ReplyRecord) => named.includes(readId(order) ?? 0n);
   const orders = listed.filter((order, at) => at < MAX_ORDERS || isNamed(order));
