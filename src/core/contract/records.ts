@@ -154,7 +154,7 @@ export type RecordJson = {
 type WithoutUndefined<R> = { readonly [Name in keyof R]: Exclude<R[Name], undefined> };
 
 export const STORED_RECORDS: {
-  readonly [Name in CollectionName]: Shape<StoredRecord[Name]> & {
+  readonly [Name in CollectionName]: Shape<StoredRecord[Name], InputOf<(typeof STORED)[Name]>> & {
     readonly members: StoredMembers[Name];
   };
 } = STORED;

@@ -1,5 +1,5 @@
 import type { OperationId } from '../../../core/contract/operations.ts';
-import { SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
+import { RECORDS, SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import type { Probe } from './probes.ts';
 import { type Facts, isFilter, isNextPage, isWhole, limitOf, type Read, stockOf } from './shown.ts';
@@ -7,6 +7,10 @@ import { type Facts, isFilter, isNextPage, isWhole, limitOf, type Read, stockOf 
 const isLastFilter = ({ path }: Probe) => path.endsWith(`=${SEEN_ANIMAL_STATUSES.at(-1)}`);
 
 const REPEATED: Read = ({ ids }) => (new Set(ids).size < ids.length ? 'one' : 'none');
+
+const FIELD_NAMES = [RECORDS.Animal, RECORDS.InventoryEntry].flatMap(({ members }) =>
+  Object.keys(members).filter((name) => !/^(?:id|petId)$/.test(name)),
+);
 
 /** Each field that was sent or listed, and the id of the path; the first that differs. */
 const FIELDS: Read = ({ probe, path, records: [record = {}], ids: [id], scene }) => {
@@ -16,7 +20,7 @@ const FIELDS: Read = ({ probe, path, records: [record = {}], ids: [id], scene })
   const known = isNew ? scene.created : scene.world.lists.animals.get(id ?? -1n);
   // Anybody can move the status of an animal.
   const expected = probe.operation === 'getPet' ? { ...known, status: undefined } : probe.sent;
-  const other = ['name', 'categoryId', 'status', 'quantity'].find(
+  const other = FIELD_NAMES.find(
     (name) => expected[name] != null && String(expected[name]) !== String(record[name]),
   );
   return other === undefined ? 'as sent or listed' : `${other} ${String(record[other])}`;

@@ -1,3 +1,4 @@
+import { OPERATIONS } from '../../../core/contract/operations.ts';
 import { isObject } from '../../../core/json.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import {
@@ -35,7 +36,11 @@ export function readShown({ operation }: Probe, { status, body }: DeploymentRepl
 export const MAX_PAGE = 100;
 
 export const isNextPage = (path: string) => /NEXT|offset/.test(path);
-export const isFilter = ({ path }: Probe) => path.includes('status=');
+const FILTERS = OPERATIONS.listPets.parameters.flatMap(({ name }) =>
+  name === 'limit' ? [] : `${name}=`,
+);
+
+export const isFilter = ({ path }: Probe) => FILTERS.some((filter) => path.includes(filter));
 
 /** NaN for one that is no documented limit. */
 export function limitOf({ path }: Probe): number {
