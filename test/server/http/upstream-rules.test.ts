@@ -67,8 +67,8 @@ test.each([
   expect(headers).not.toHaveProperty('content-encoding');
   const patched = [
     'header X-Own: "1" → nothing',
-    '$[0].name: nothing → "Rex"',
     '$[0].categoryId: 12 → nothing',
+    '$[0].name: nothing → "Rex"',
   ];
   expect(await exchange()).toMatchObject({ basis: 'forced', patched });
 });
