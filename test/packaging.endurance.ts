@@ -17,6 +17,7 @@ const env = {
   npm_config_audit: 'false',
   npm_config_fund: 'false',
   npm_config_loglevel: 'error',
+  npm_config_update_notifier: 'false',
 };
 let tarball = '';
 

@@ -33,9 +33,11 @@ export function useCompletion(
   const open = async () => {
     if (area.current === null) return;
     const { value, selectionStart } = area.current;
-    const last = turn.current;
+    // Only what the latest input asks for is shown.
+    turn.current += 1;
+    const own = turn.current;
     const next = await find(value, selectionStart).catch(() => undefined);
-    if (turn.current === last) show(next);
+    if (turn.current === own) show(next);
   };
   const insert = (index: number) => {
     const text = items[index]?.text ?? '';
