@@ -239,6 +239,20 @@ test.each(
   },
 );
 
+test('a filter that is ignored is reported, whatever the check has created meanwhile', async () => {
+  // Only animals that the check creates have no status.
+  const own = list((items) => items.filter(({ id, status }) => status != null || Number(id) > 24));
+  let listed: Partial<DeploymentReply> = {};
+  const change: Change = (reply, { method, path }) => {
+    if (/^\/pets\?limit=(?:99|100)$/.test(path) && reply.status === 200) listed = own(reply);
+    const isIgnored = method === 'GET' && /status=(?:available|pending|sold)$/.test(path);
+    return isIgnored ? { ...reply, ...listed } : reply;
+  };
+  const { replies } = await reportOn({}, { change: chain([change]) });
+  const found = replies.find(({ operation, status }) => operation === 'listPets' && status === 200);
+  expect(found?.differences).toContainEqual(expect.objectContaining({ at: 'other statuses' }));
+});
+
 test('nothing is wrong about a deployment with more animals than a page has', async () => {
   expect(findWrong(await reportOn({}, { animals: 130 }), {})).toEqual([]);
 });

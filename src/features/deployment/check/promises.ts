@@ -40,8 +40,8 @@ export const PROMISES: Readonly<Partial<Record<OperationId, Facts>>> = {
     'other statuses': ({ probe, records }) => {
       if (!isFilter(probe)) return undefined;
       const statuses = records.map(({ status }) => String(status)).sort();
-      const others = statuses.filter((status) => !probe.path.endsWith(`=${status}`));
-      return [...new Set(others)].join(', ') || 'none';
+      // The first: the second round may also find the animals that the check has created.
+      return statuses.find((status) => !probe.path.endsWith(`=${status}`)) ?? 'none';
     },
     'in no filtered list': ({ probe, scene }) => {
       if (!isLastFilter(probe) || !scene.isFilteredWhole) return undefined;

@@ -147,7 +147,7 @@ class Runner {
       return reason === undefined && story.probes.some(({ isLate }) => isLate);
     });
     if (scenes.length === 0) return;
-    const seconds = Math.floor(patience / 1000);
+    const seconds = patience / 1000;
     let behind: string | undefined;
     for (const since of [() => lastWrite, () => time.now()]) {
       const wait = Math.max(0, since() + patience - time.now());
