@@ -1,4 +1,5 @@
 import { DEFAULT_URL } from '../core/contract/base-url.ts';
+import { DAY_MS } from '../core/contract/date-time.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { SHELLS } from '../core/raw-http.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
@@ -58,7 +59,7 @@ export const FLAG_GROUPS = {
     token: forCallers(TOKEN, 'Token of the control API.'),
     ca: forCallers(FILE, 'Trust this certificate, in PEM.'),
     timeout: forWaiting(
-      milliseconds(1, 86_400_000),
+      milliseconds(1, DAY_MS),
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
     ),
   },

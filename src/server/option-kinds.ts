@@ -1,3 +1,4 @@
+import { DAY_MS } from '../core/contract/date-time.ts';
 import { isObject } from '../core/json.ts';
 import { MAX_RECORDS } from '../core/limits.ts';
 import {
@@ -116,8 +117,6 @@ export function inMilliseconds(
 export const SEED = count(-(2 ** 31), 2 ** 31 - 1);
 
 export const DELAY = milliseconds(0, MAX_DELAY_MS);
-
-export const DAY_MS = 86_400_000;
 
 export const MAX_HOLD = inMilliseconds(
   'DURATION',

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { DAY_MS } from '../core/contract/date-time.ts';
 import { DEFAULTS } from '../core/limits.ts';
 import type { StartSettings, StoreChoice } from '../core/scenario/sandbox-start.ts';
 import { object, optional } from '../core/shape/objects.ts';
@@ -12,7 +13,6 @@ import {
   CLOCK,
   checkValues,
   count,
-  DAY_MS,
   DELAY,
   FILE,
   FUNCTION,

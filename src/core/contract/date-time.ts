@@ -6,7 +6,7 @@ const FORM =
 
 const LEAP_SECOND = /:60(?=[.Zz+-])/;
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 
 /** In milliseconds since 1970: a leap second is the one after it. Undefined if it is no date-time. */
 export function parseDateTime(text: string): number | undefined {

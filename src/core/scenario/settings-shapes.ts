@@ -7,7 +7,7 @@ import {
   optionNames,
   optionPattern,
 } from '../contract/assumption-table.ts';
-import { DATE_TIME, parseDateTime } from '../contract/date-time.ts';
+import { DATE_TIME, DAY_MS, parseDateTime } from '../contract/date-time.ts';
 import { LATEST } from '../service/clock.ts';
 import type { Expiry } from '../service/keyring.ts';
 import { type Member, object, optional } from '../shape/objects.ts';
@@ -17,7 +17,7 @@ import { joinWords } from '../words.ts';
 /** In milliseconds: five minutes. */
 export const MAX_DELAY_MS = 300_000;
 
-const UNITS = [7 * 86_400_000, 86_400_000, 3_600_000, 60_000, 1000] as const;
+const UNITS = [7 * DAY_MS, DAY_MS, 3_600_000, 60_000, 1000] as const;
 
 /** Weeks to seconds: years and months have no fixed length. */
 const DURATION =

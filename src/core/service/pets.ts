@@ -1,4 +1,5 @@
 import { type Choices, queryNames } from '../contract/assumption-table.ts';
+import { DAY_MS } from '../contract/date-time.ts';
 import { OPERATIONS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { INT64_MAX } from '../json.ts';
@@ -141,7 +142,7 @@ function readNameLength(reader: InputReader, name: string): void {
   } else reader.addAcceptedBy('name-limits');
 }
 
-const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
+const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + DAY_MS;
 
 /** In seconds since 1970: 2025-12-05. Invented, as the successor's address is: the document has neither. */
 const DEPRECATED_AT = 1_764_892_800;

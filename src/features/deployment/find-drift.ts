@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { toText } from '../../core/bytes.ts';
 import { type Choices, isOption, optionNames } from '../../core/contract/assumption-table.ts';
 import { checkBody, deviationText, isViolation } from '../../core/contract/check-reply.ts';
+import { DAY_MS } from '../../core/contract/date-time.ts';
 import { ORDER_STATUSES } from '../../core/contract/records.ts';
 import { INT64_MAX, isObject, parseInt64 } from '../../core/json.ts';
 import { pairHeaders } from '../../core/raw-http.ts';
@@ -143,7 +144,6 @@ function listPossible(id: bigint | undefined): World[] {
   return worlds;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const MAX_KEPT = 1000;
 
 function describeStatus(

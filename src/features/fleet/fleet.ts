@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
+import { DAY_MS } from '../../core/contract/date-time.ts';
 import { writeJson } from '../../core/json.ts';
 import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
@@ -23,8 +24,6 @@ import { addUp, readTotals } from './fleet-totals.ts';
 import { type FleetOptions, parseRedisAddress, REDIS_ADDRESS_FORM } from './options.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { BEAT, DELETE, UNUSED, updateScript } from './scripts.ts';
-
-const DAY_MS = 86_400_000;
 
 const DRAIN_MS = 2_000;
 

@@ -4,6 +4,7 @@ import {
   type Choices,
   optionNames,
 } from '../../contract/assumption-table.ts';
+import { DAY_MS } from '../../contract/date-time.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import {
   ASSUMPTION_NOTE,
@@ -232,7 +233,7 @@ function formatDuration(milliseconds: number): string {
   const sign = milliseconds < 0 ? '-' : '+';
   const size = Math.abs(milliseconds);
   const units = [
-    ['day', 86_400_000],
+    ['day', DAY_MS],
     ['hour', 3_600_000],
     ['minute', 60_000],
   ] as const;

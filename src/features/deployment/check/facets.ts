@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../core/contract/date-time.ts';
 import {
   OPERATION_IDS,
   type OperationId,
@@ -227,8 +228,6 @@ function describeCancelled({ records, scene }: Shown): string | undefined {
   }
   return entry === undefined ? 'none' : `${entry.quantity}, ${entry.status}`;
 }
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Whether orders stay pending past their date; undefined if some do not say. Of orders that are read

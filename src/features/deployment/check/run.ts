@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../core/contract/date-time.ts';
 import { OPERATIONS } from '../../../core/contract/operations.ts';
 import { isObject } from '../../../core/json.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
@@ -24,7 +25,7 @@ export interface CheckRun {
 
 type Progress = (text: string) => void;
 
-const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + 24 * 60 * 60 * 1000;
+const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + DAY_MS;
 
 /**
  * @param progress called before each request, with what it is for
@@ -105,12 +106,11 @@ class Runner {
       this.#progress(why);
       const [probe] = probes;
       const found = probe && (await this.#ask({ at: 0, probe, path: probe.path }));
-      const json = typeof found === 'object' ? parseBody(found[0].reply.body) : undefined;
-      lists.push(Array.isArray(json) ? json.filter(isObject) : undefined);
-      if (probe?.operation === 'listPets' && typeof found === 'object') {
-        const shown = { ...readShown(probe, found[0].reply), reply: found[0].reply };
+      const [{ reply } = {}] = typeof found === 'object' ? found : [];
+      const shown = probe && reply && { ...readShown(probe, reply), reply };
+      lists.push(shown?.isRead ? shown.records : undefined);
+      if (shown !== undefined && probe?.operation === 'listPets')
         hasAllAnimals = shown.ids.length < MAX_PAGE && isWhole(shown);
-      }
     }
     return createWorld(lists, this.#options, this.sender.clock, hasAllAnimals);
   }
