@@ -63,7 +63,9 @@ test('check overwrites a file only with --force, and passes what it leaves open 
   expect(existsSync(fresh)).toBe(false);
   expect(readFileSync(file, 'utf8')).toBe('kept');
   const allowed = ['--force', '--against', earlier, '--allow-unsettled'];
-  const { code, stdout } = await runInProcess(['check', server.url, ...words, file, ...allowed]);
+  const last = await runInProcess(['check', server.url, ...words, file, ...allowed]);
+  const { code, stdout, stderr } = last;
+  expect(stderr).not.toContain('too few');
   expect(stdout).toMatch(/cancel-again: 409 before, open now: it needs --writes and --cancel ID/);
   expect(code).toBe(0);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ assume: { cors: 'allowed' } });

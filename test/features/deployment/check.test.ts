@@ -26,6 +26,7 @@ import type { DeploymentFlags } from '../../../src/features/deployment/flags.ts'
 import { SAFE_METHODS } from '../../../src/features/deployment/transport.ts';
 import {
   type Change,
+  type Circumstances,
   checked,
   DEPLOYED_AT,
   deploymentStore,
@@ -72,18 +73,28 @@ const HAVING_EFFECT = {
   'cancel-restocks': 'yes',
 } as const;
 
-test('reads that are behind the writes are asked again, so that no verdict is wrong', async () => {
-  const run = await checked(HAVING_NONE, { lag: 9900 });
-  const report = createCheckReport(run);
-  expect(settledIn(report)).toMatchObject(HAVING_NONE);
-  expect(findWrong(report, HAVING_NONE)).toEqual([]);
-  expect(run.notes).toEqual([expect.stringContaining('a lag of up to 10 s')]);
-});
+test.each<[Circumstances, Partial<Choices>]>([
+  [{ lag: 9900 }, HAVING_NONE],
+  [{ cache: 6000 }, HAVING_EFFECT],
+])(
+  'reads that are behind are asked again, so that no verdict is wrong: %j',
+  async (trouble, assume) => {
+    const run = await checked(assume, trouble);
+    const report = createCheckReport(run);
+    expect(settledIn(report)).toMatchObject(assume);
+    expect(findWrong(report, assume)).toEqual([]);
+    expect(run.notes).toEqual([expect.stringContaining('a lag of up to 10 s')]);
+  },
+);
 
-test('reads that are behind for longer than the check waits leave open what needs them', async () => {
-  const run = await checked(HAVING_EFFECT, { cache: 200_000, isCacheTold: true });
+test.each<[Circumstances, Partial<Choices>]>([
+  [{ lag: 90_000 }, HAVING_EFFECT],
+  [{ cache: 200_000, isCacheTold: true }, HAVING_EFFECT],
+  [{ cache: 200_000, isCacheTold: true }, HAVING_NONE],
+])('reads that stay behind leave open what needs them: %j %#', async (trouble, assume) => {
+  const run = await checked(assume, trouble);
   const report = createCheckReport(run);
-  expect(findWrong(report, HAVING_EFFECT)).toEqual([]);
+  expect(findWrong(report, assume)).toEqual([]);
   const why = /^reads may be behind writes by more than 10 s \(--patience\): GET /;
   expect(about(report, 'cancel-restocks')).toMatchObject({
     verdict: 'open',
@@ -336,8 +347,9 @@ async function checkCounted(assume: Partial<Choices>, options: DeploymentFlags) 
 }
 
 test('a whole check of a deployment with the defaults shows every documented reply', async () => {
+  const paged = await checkCounted({ 'pets-paging': 'cursor' }, {});
   const { run, sent } = await checkCounted({}, {});
-  expect(sent.length).toBeLessThan(400);
+  for (const { length } of [paged.sent, sent]) expect(length).toBeLessThan(400);
   const report = createCheckReport(run);
   expect(report.replies.map(({ verdict }) => verdict)).toEqual(
     DOCUMENTED_REPLIES.map(() => 'as-documented'),
@@ -357,6 +369,10 @@ test('without --writes a check changes nothing, and an empty list for a status s
   const why = expect.stringContaining('it needs --writes');
   expect(about(report, 'status-filter')).toMatchObject({ verdict: 'open', why });
   expect(Object.keys(settledIn(report)).length).toBeGreaterThan(14);
+  const usual = await checkCounted({ 'pets-paging': 'cursor' }, { writes: false });
+  const settled = settledIn(createCheckReport(usual.run));
+  expect(settled).toHaveProperty('status-filter');
+  expect(Object.keys(settled).length).toBeGreaterThan(15);
 });
 
 test('an order that may not have shipped is spared, and one that is not listed settles nothing', async () => {
