@@ -249,6 +249,7 @@ describeDashboard('a tester', (open, browser) => {
     await list.waitFor({ state: 'detached' });
     await editor.pressSequentially('tus: 40');
     await editor.press('Control+Space');
+    await option('400').waitFor(); // arrows move the caret until the list is there
     await editor.press('ArrowUp');
     await option('409').waitFor();
     await editor.press('Enter');

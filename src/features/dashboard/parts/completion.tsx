@@ -33,11 +33,11 @@ export function useCompletion(
   const open = async () => {
     if (area.current === null) return;
     const { value, selectionStart } = area.current;
-    // Only what the latest input asks for is shown.
+    // Only what the latest input asks for is shown, and only where the caret still is.
     turn.current += 1;
     const own = turn.current;
     const next = await find(value, selectionStart).catch(() => undefined);
-    if (turn.current === own) show(next);
+    if (turn.current === own && area.current?.selectionStart === selectionStart) show(next);
   };
   const insert = (index: number) => {
     const text = items[index]?.text ?? '';
