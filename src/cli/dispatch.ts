@@ -1,8 +1,8 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeJson } from '../core/json.ts';
+import { asError, errorCode } from '../core/thrown.ts';
 import { findFeatureCommand } from '../features.ts';
-import { asError, errorCode } from '../server/node-errors.ts';
 import { Failure, refusal, UsageError, type Variables } from '../terminal/command.ts';
 import type { LoadedCommand } from '../terminal/program-feature.ts';
 import { escapeLines, type Terminal } from '../terminal/terminal.ts';

@@ -1,6 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import { asError } from '../server/node-errors.ts';
+import { asError } from '../core/thrown.ts';
 import { formatNotice, type Terminal } from '../terminal/terminal.ts';
 
 /** A place in a file that a run says something about. */

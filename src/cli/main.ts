@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import nodeModule from 'node:module';
-import { asError, errorCode } from '../server/node-errors.ts';
+import { asError, errorCode } from '../core/thrown.ts';
 import { requireVersion } from '../server/require-version.ts';
 
 try {

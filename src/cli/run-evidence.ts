@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
+import { asError } from '../core/thrown.ts';
 import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
-import { asError } from '../server/node-errors.ts';
 import { EXIT_GATE_FAILED } from '../terminal/command.ts';
 import { bold, escapeControls, formatNotice, indent, type Terminal } from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';

@@ -3,7 +3,7 @@ import type { ControlApi } from '../core/control/endpoints.ts';
 import type { StreamEvent } from '../core/control/journal/exchange-stream.ts';
 import type { ControlProblem } from '../core/control/reply.ts';
 import { isObject, parseJson, tryParseJson, writeJson } from '../core/json.ts';
-import { errorCode, NOT_TLS, UNTRUSTED_CERTIFICATE } from '../server/node-errors.ts';
+import { errorCode, NOT_TLS, UNTRUSTED_CERTIFICATE } from '../core/thrown.ts';
 
 /** Such as `PUT /clock`. */
 export type Route = keyof ControlApi;

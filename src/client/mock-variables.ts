@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatControlUrl, parseAddress } from '../core/contract/target.ts';
-import type { RunningServer } from '../server/server.ts';
 
 export const MOCK_VARIABLES = {
   url: 'PETSTORE_MOCK_URL',
@@ -15,7 +14,15 @@ export const MOCK_VARIABLES = {
 /** A file of certificates that a Node process trusts from its start. */
 const NODE_CA = 'NODE_EXTRA_CA_CERTS';
 
-export type ServerAccess = Pick<RunningServer, 'url' | 'controlToken' | 'certificate'>;
+/** Of a running server. */
+export interface ServerAccess {
+  /** Its base URL. */
+  readonly url: string;
+  /** Undefined if it requires none. */
+  readonly controlToken: string | undefined;
+  /** In PEM; undefined without TLS. */
+  readonly certificate: string | undefined;
+}
 
 /**
  * @param inherited the variables that a program would get otherwise; what those trust stays trusted

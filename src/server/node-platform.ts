@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 import type { Platform } from '../core/platform.ts';
+import { asError } from '../core/thrown.ts';
 import { packageRoot } from './files.ts';
-import { asError } from './node-errors.ts';
 
 /** Imported, since the globals stop when a test in the same process fakes them. */
 export const NODE_PLATFORM: Platform = {

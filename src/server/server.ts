@@ -11,12 +11,12 @@ import {
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import { createStart, type Start } from '../core/scenario/sandbox-start.ts';
+import { asError } from '../core/thrown.ts';
 import type { Feature } from './feature.ts';
 import { type FileWatch, watchFiles } from './files.ts';
 import { createListener } from './http/listener.ts';
 import { type LoadedFiles, loadFiles } from './load-files.ts';
 import { assembleMock, restartAll } from './mock.ts';
-import { asError } from './node-errors.ts';
 import { type BaseOptions, checkOptions, listAgreed } from './options.ts';
 import type { SaveScenarios } from './persistence.ts';
 

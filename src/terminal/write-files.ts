@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Store } from '../core/store/store.ts';
 import { storeText } from '../core/store/store-text.ts';
+import { asError } from '../core/thrown.ts';
 import { replaceText, writeText } from '../server/files.ts';
-import { asError } from '../server/node-errors.ts';
 import { Failure, UsageError } from './command.ts';
 
 export function formatJson(value: unknown): string {

@@ -63,6 +63,12 @@ describe('the house', () => {
     expect(violations(isInside, ringOf)).toEqual([]);
   });
 
+  test('the client stands between the rings: it imports only from the core', () => {
+    const client = SOURCES.filter((file) => file.startsWith('client/'));
+    const isAllowed = (own: string, other: string) => other === own || other === 'core';
+    expect(violations(isAllowed, ringOf, client)).toEqual([]);
+  });
+
   test('a folder of the core imports only from those above it', () => {
     const core = SOURCES.filter((file) => file.startsWith('core/'));
     const folderOf = (file: string) => /^core\/(\w+)\//.exec(file)?.[1] ?? '';

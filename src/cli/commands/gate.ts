@@ -1,4 +1,4 @@
-import { asError } from '../../server/node-errors.ts';
+import { asError } from '../../core/thrown.ts';
 import type { ProgramCommand } from '../command.ts';
 import { explainError, openControl } from '../open-control.ts';
 import { concludeRun } from '../run-evidence.ts';

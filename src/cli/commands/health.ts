@@ -2,7 +2,7 @@ import { ControlClient, ControlError } from '../../client/control-client.ts';
 import { createNodeFetch } from '../../client/node-fetch.ts';
 import { formatControlUrl, parseAddress } from '../../core/contract/target.ts';
 import { DEFAULT_SANDBOX, DEFAULTS } from '../../core/limits.ts';
-import { errorCode, NOT_TLS } from '../../server/node-errors.ts';
+import { errorCode, NOT_TLS } from '../../core/thrown.ts';
 import { Failure } from '../../terminal/command.ts';
 import { findServerUrl, type ProgramCommand } from '../command.ts';
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS, LIMITS } from '../../core/limits.ts';
 import { findHeader } from '../../core/raw-http.ts';
-import { errorCode } from '../../server/node-errors.ts';
+import { errorCode } from '../../core/thrown.ts';
 import { decodeContent } from './decode-content.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
 import {

@@ -3,7 +3,7 @@ import { LIMITS } from '../../core/limits.ts';
 import { isCoded } from '../../core/raw-http.ts';
 import type { ResponderCall } from '../../core/sandbox/responder.ts';
 import { AssumptionTrace, createReply, errorReply, type Reply } from '../../core/service/reply.ts';
-import { asError } from '../../server/node-errors.ts';
+import { asError } from '../../core/thrown.ts';
 import { decodeContent } from './decode-content.ts';
 import { endToEndHeaders, HOP_BY_HOP } from './end-to-end.ts';
 import { findDrift } from './find-drift.ts';

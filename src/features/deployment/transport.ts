@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { hostName, isLoopbackName, readCredentials } from '../../core/contract/base-url.ts';
 import { DEFAULTS, LIMITS } from '../../core/limits.ts';
-import { errorCode, UNTRUSTED_CERTIFICATE } from '../../server/node-errors.ts';
+import { errorCode, UNTRUSTED_CERTIFICATE } from '../../core/thrown.ts';
 import type { Variables } from '../../terminal/command.ts';
 
 export interface TransportOptions {

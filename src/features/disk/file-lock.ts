@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LockOptions, lock } from 'proper-lockfile';
-import { errorCode } from '../../server/node-errors.ts';
+import { errorCode } from '../../core/thrown.ts';
 
 /** Milliseconds without a heartbeat after which a server counts as crashed. */
 const STALE_AFTER_MS = 10_000;

@@ -14,9 +14,9 @@ import { readScenarioText } from '../../core/scenario/resolve-scenarios.ts';
 import { ScenarioError } from '../../core/scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../../core/scenario/scenario-names.ts';
 import type { SavedScenario } from '../../core/scenario/scenario-shape.ts';
+import { asError } from '../../core/thrown.ts';
 import { createFileProblem, describe } from '../../core/words.ts';
 import { readTextSync, resolveLinks, SETTINGS_LIMIT } from '../../server/files.ts';
-import { asError } from '../../server/node-errors.ts';
 import type { SaveScenarios } from '../../server/persistence.ts';
 import { writeError } from './write-error.ts';
 

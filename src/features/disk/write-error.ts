@@ -1,5 +1,5 @@
 import { StorageError } from '../../core/sandbox/storage-error.ts';
-import { errorCode } from '../../server/node-errors.ts';
+import { errorCode } from '../../core/thrown.ts';
 
 const REMEDIES: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',

@@ -3,7 +3,13 @@ import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { withoutHeaders } from '../../core/raw-http.ts';
-import { type Fault, FRAMING, spoilJson, type WireFault } from '../../core/scenario/fault-table.ts';
+import {
+  FAULTS,
+  type Fault,
+  FRAMING,
+  spoilJson,
+  type WireFault,
+} from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
 import { unwrapTls } from './tls.ts';
@@ -32,18 +38,32 @@ export function applyFault(
   reply: WireReply | undefined,
   pending: PendingResponses,
 ): void {
-  const { socket } = response.req;
-  if (fault.kind === 'reset') reset(response);
-  else if (fault.kind === 'close') endConnection(response);
-  else if (fault.kind === 'hang') {
-    pending.delay(response, MAX_DELAY_MS, () => void socket.destroy());
-  } else if (reply === undefined) throw new Error(`${fault.kind} needs a reply`);
-  else {
-    const broken = { ...reply, headers: withoutHeaders(reply.headers, FRAMING) };
-    if (fault.kind === 'truncate') truncate(response, broken);
-    else if (fault.kind === 'malformed-json') malformedJson(response, broken);
-    else if (fault.kind === 'bad-chunk') badChunk(response, broken);
-    else slowBody(response, broken, fault, pending);
+  if (reply === undefined && FAULTS[fault.kind] !== 'replaces')
+    throw new Error(`${fault.kind} needs a reply`);
+  const { status = 0, headers = [], body } = reply ?? {};
+  const broken = { status, headers: withoutHeaders(headers, FRAMING), body };
+  findBreak(fault)(response, broken, pending);
+}
+
+/** Breaks the connection of a response. What replaces a reply does not look at it. */
+type Break = (response: ServerResponse, reply: WireReply, pending: PendingResponses) => void;
+
+function findBreak(fault: WireFault): Break {
+  switch (fault.kind) {
+    case 'reset':
+      return reset;
+    case 'close':
+      return endConnection;
+    case 'hang':
+      return hang;
+    case 'truncate':
+      return truncate;
+    case 'malformed-json':
+      return malformedJson;
+    case 'bad-chunk':
+      return badChunk;
+    case 'slow-body':
+      return (response, reply, pending) => slowBody(response, reply, fault, pending);
   }
 }
 
@@ -54,6 +74,10 @@ function reset({ req: { socket } }: ServerResponse): void {
     // An embedding app may listen on something other than TCP, which has no reset.
     socket.destroy();
   }
+}
+
+function hang(response: ServerResponse, _reply: WireReply, pending: PendingResponses): void {
+  pending.delay(response, MAX_DELAY_MS, () => void response.req.socket.destroy());
 }
 
 /**

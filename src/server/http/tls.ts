@@ -1,8 +1,8 @@
 import type { ServerOptions } from 'node:http';
 import type { Server } from 'node:https';
 import { isIP, type Socket } from 'node:net';
+import { errorCode } from '../../core/thrown.ts';
 import { fingerprint, readText, SETTINGS_LIMIT, writeText } from '../files.ts';
-import { errorCode } from '../node-errors.ts';
 
 export interface CertificateOptions {
   readonly tls?: boolean | undefined;

@@ -7,7 +7,7 @@ import { createFailure } from '../../core/sandbox/sandbox.ts';
 import type { State } from '../../core/sandbox/state.ts';
 import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
 import { CHUNK, joinChunks } from '../../core/store/store-text.ts';
-import { errorCode } from '../node-errors.ts';
+import { errorCode } from '../../core/thrown.ts';
 import { NODE_PLATFORM } from '../node-platform.ts';
 
 /** For a client to read its last reply, or to send the rest of its request. */

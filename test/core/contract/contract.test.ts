@@ -52,10 +52,9 @@ cors: allowed, absent
   .trim()
   .split('\n');
 
-test('the assumptions are the 38 published ones, with their options in the published order', () => {
+test('the assumptions are the published ones, with their options in the published order', () => {
   const described = ASSUMPTION_IDS.map((id) => `${id}: ${optionNames(id).join(', ')}`);
   expect(described).toEqual(PROMISED);
-  expect(described).toHaveLength(38);
   for (const id of ASSUMPTION_IDS) {
     const { replies = {}, headers = {} } = assumptionShape(id);
     expect(optionNames(id)).toEqual(
