@@ -8,8 +8,7 @@ import { describe, suggest } from '../core/words.ts';
 import { packageRoot, packageVersion } from '../server/files.ts';
 import { UsageError } from '../terminal/command.ts';
 import { escapeControls } from '../terminal/terminal.ts';
-import { requireWords } from './command.ts';
-import { COMMAND_NAMES, type CommandName, commandShape } from './command-table.ts';
+import { COMMAND_NAMES, type CommandName, commandShape, requireWords } from './command-table.ts';
 import { type Layer, toJson } from './flag-sources.ts';
 import {
   ALIASES,

@@ -1,5 +1,6 @@
-import { rowNames } from '../core/words.ts';
+import { describe, rowNames } from '../core/words.ts';
 import { FEATURE_COMMANDS, type FeatureCommandName, findFeatureCommand } from '../features.ts';
+import { UsageError } from '../terminal/command.ts';
 import type { CommandShape, WordUsage } from '../terminal/program-feature.ts';
 
 export const NO_WORDS: WordUsage = ['', 0, 0];
@@ -121,4 +122,14 @@ export function isOwnCommand(name: CommandName): name is OwnCommandName {
 
 export function commandShape(name: CommandName): CommandShape {
   return isOwnCommand(name) ? COMMANDS[name] : findFeatureCommand(name);
+}
+
+export function requireWords(
+  name: string,
+  [usage, min, max]: WordUsage,
+  words: readonly string[],
+): void {
+  if (words.length >= min && words.length <= max) return;
+  const needs = `${name} ${words.length < min ? 'needs' : 'takes'} ${usage || 'no words'}`;
+  throw new UsageError(words.length > 0 ? `${needs}; found ${describe(words.join(' '))}` : needs);
 }

@@ -6,12 +6,11 @@ import { findFeatureCommand } from '../features.ts';
 import { Failure, refusal, UsageError, type Variables } from '../terminal/command.ts';
 import type { LoadedCommand } from '../terminal/program-feature.ts';
 import { escapeLines, type Terminal } from '../terminal/terminal.ts';
-import type { ProgramCommand } from './command.ts';
 import { parseCommandLine } from './command-parser.ts';
 import { type CommandName, isOwnCommand, type OwnCommandName } from './command-table.ts';
 import { serve } from './commands/serve.ts';
 import { readFlags } from './flag-sources.ts';
-import { type Flags, flagShape, listFlags, spell } from './flags.ts';
+import { type Flags, flagShape, listFlags, type ProgramCommand, spell } from './flags.ts';
 
 /** Commands other than `serve` load on demand, to keep the start of a server fast. */
 const COMMAND_LOADERS = {

@@ -22,6 +22,7 @@ import {
   words,
 } from '../server/option-kinds.ts';
 import { forChoosers, forServers, OPTION_GROUPS } from '../server/options.ts';
+import type { Command } from '../terminal/command.ts';
 import { COMMAND_NAMES, type CommandName, isOwnCommand } from './command-table.ts';
 import { COMMAND_FLAGS, REPORT_FLAGS } from './run-flags.ts';
 
@@ -165,6 +166,9 @@ export type FlagName = keyof typeof FLAGS;
 export const FLAG_VALUES = object(FLAGS);
 
 export type Flags = ValueOf<typeof FLAG_VALUES> & FeatureSettings;
+
+/** A command of the program, which knows all flags. */
+export type ProgramCommand = Command<Flags>;
 
 export const FLAG_NAMES = rowNames(FLAGS);
 

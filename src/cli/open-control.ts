@@ -1,8 +1,26 @@
 import { createClient } from '../client/connect-client.ts';
 import { type ControlClient, ControlError } from '../client/control-client.ts';
-import { Failure, readCertificate } from '../terminal/command.ts';
-import { findServerUrl } from './command.ts';
+import { DEFAULTS } from '../core/limits.ts';
+import { describe } from '../core/words.ts';
+import { Failure, readCertificate, refusal } from '../terminal/command.ts';
 import type { Flags } from './flags.ts';
+
+/** Callable addresses for those that mean every interface. */
+const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
+/** Where `health` and `ctl` look for a server. */
+export function findServerUrl(flags: Flags): string {
+  const { url, host = DEFAULTS.host, port = DEFAULTS.port, tls = false } = flags;
+  if (url !== undefined) return url;
+  if (port === 0) {
+    throw refusal('--port', 'the port of the server', '0, which means any free port');
+  }
+  const callable = CALLABLE[host] ?? host;
+  const name = callable.includes(':') ? `[${callable}]` : callable;
+  const origin = `${tls ? 'https' : 'http'}://${name}:${port}`;
+  if (URL.canParse(origin)) return origin;
+  throw refusal('--host', 'a host name', describe(host));
+}
 
 /** The client of the server that the flags name, in the sandbox that they or its address name. */
 export async function openControl(

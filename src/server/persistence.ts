@@ -32,7 +32,7 @@ export function handleRequest(
   preference?: Preference,
 ): Exchange | Promise<Exchange> {
   const fail = (error: unknown) =>
-    persistence.runFailed(sandbox, () => sandbox.answerFailed(error, request, currentInstant()));
+    persistence.runFailed(sandbox, () => sandbox.fail(error, request, currentInstant()));
   try {
     const exchange = persistence.run(sandbox, () =>
       sandbox.answer(request, currentInstant(), preference),

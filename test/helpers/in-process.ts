@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { parseTarget } from '../../src/core/contract/target.ts';
-import { answerControl } from '../../src/core/control/control-api.ts';
+import { callControlApi } from '../../src/core/control/control-api.ts';
 import { tryParseJson } from '../../src/core/json.ts';
 import { type Exchange, isWaiting } from '../../src/core/sandbox/exchange.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
@@ -8,7 +8,7 @@ import { BodyBytes, NO_BODY, type RequestBody } from '../../src/core/service/inp
 import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
 import { FEATURES } from '../../src/features.ts';
 import type { ServerOptions } from '../../src/index.ts';
-import { answerRequest, bodyLimit, openArrival } from '../../src/server/answer-request.ts';
+import { bodyLimit, completeArrival, openArrival } from '../../src/server/arrival.ts';
 import { loadFiles } from '../../src/server/load-files.ts';
 import { assembleMock } from '../../src/server/mock.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
@@ -53,7 +53,7 @@ export async function openMock(
     const request = { method, headers: sent.headers, origin: `http://${HOST}`, search };
     const readBody = async (max: number): Promise<RequestBody> => bodyOf(sent, max);
     const rest = { mount, sandboxName, path, readBody, onDisconnect };
-    const reply = mount === '' ? undefined : await answerControl({ ...request, ...rest }, control);
+    const reply = mount === '' ? undefined : await callControlApi({ ...request, ...rest }, control);
     if (reply === undefined) return undefined;
     const { status, mediaType = 'application/json', content = '', headers } = reply;
     const type = reply.content === undefined ? [] : ['Content-Type', mediaType];
@@ -76,7 +76,7 @@ export async function openMock(
     const arrival = openArrival(parts, head, parseTarget(url), neverLeaves);
     const limit = bodyLimit(arrival);
     const body = limit === undefined ? NO_BODY : bodyOf(sent, limit);
-    const exchange = await answerRequest(parts, arrival, body);
+    const exchange = await completeArrival(parts, arrival, body);
     const { sandbox } = arrival.location;
     if (isWaiting(exchange)) {
       await new Promise<void>((send) => {

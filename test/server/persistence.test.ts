@@ -22,7 +22,7 @@ import { EMPTY_STORE } from '../../src/core/store/store.ts';
 import { storeText } from '../../src/core/store/store-text.ts';
 import { openStoreFile } from '../../src/features/disk/file.ts';
 import { joinFleet } from '../../src/features/fleet/fleet.ts';
-import { changedParts } from '../../src/features/fleet/parts.ts';
+import { changedParts } from '../../src/features/fleet/state-parts.ts';
 import { loadFixture } from '../../src/server/fixtures.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
 import { MemoryPersistence, type ServerPersistence } from '../../src/server/persistence.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../core/contract/assumption-table.ts';
 import { parseChoice } from '../../terminal/command.ts';
 import { bold, renderTable, type Style, wrap } from '../../terminal/terminal.ts';
-import type { ProgramCommand } from '../command.ts';
+import type { ProgramCommand } from '../flags.ts';
 
 export const assumptions: ProgramCommand = ({
   flags,

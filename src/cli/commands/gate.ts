@@ -1,5 +1,5 @@
 import { asError } from '../../core/thrown.ts';
-import type { ProgramCommand } from '../command.ts';
+import type { ProgramCommand } from '../flags.ts';
 import { explainError, openControl } from '../open-control.ts';
 import { concludeRun } from '../run-evidence.ts';
 

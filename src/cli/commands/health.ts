@@ -4,7 +4,8 @@ import { formatControlUrl, parseAddress } from '../../core/contract/target.ts';
 import { DEFAULT_SANDBOX, DEFAULTS } from '../../core/limits.ts';
 import { errorCode, NOT_TLS } from '../../core/thrown.ts';
 import { Failure } from '../../terminal/command.ts';
-import { findServerUrl, type ProgramCommand } from '../command.ts';
+import type { ProgramCommand } from '../flags.ts';
+import { findServerUrl } from '../open-control.ts';
 
 export const health: ProgramCommand = async ({ flags }) => {
   const { timeout = DEFAULTS.healthTimeout, tls = false } = flags;

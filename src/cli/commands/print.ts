@@ -13,7 +13,7 @@ import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import { parseChoice } from '../../terminal/command.ts';
 import { renderTable } from '../../terminal/terminal.ts';
 import { requireNew, writeStore } from '../../terminal/write-files.ts';
-import type { ProgramCommand } from '../command.ts';
+import type { ProgramCommand } from '../flags.ts';
 
 export const scenarios: ProgramCommand = ({ positionals: [name], terminal: { style } }) => {
   if (name !== undefined) {

@@ -5,7 +5,7 @@ import { curlCommand, type Shell } from '../../core/raw-http.ts';
 import { describe } from '../../core/words.ts';
 import { parseChoice, refusal } from '../../terminal/command.ts';
 import { bold, renderTable, type Style } from '../../terminal/terminal.ts';
-import type { ProgramCommand } from '../command.ts';
+import type { ProgramCommand } from '../flags.ts';
 import {
   listReplies,
   listSafeSteps,

@@ -5,7 +5,7 @@ import { findWorkingKey } from '../../core/service/keyring.ts';
 import type { ServerOptions } from '../../features.ts';
 import { beforeStart } from '../../features.ts';
 import { bold, escapeControls, type Style, writeInBackground } from '../../terminal/terminal.ts';
-import type { ProgramCommand } from '../command.ts';
+import type { ProgramCommand } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
 import { Signals, serveSettings, start } from '../start-server.ts';
 

@@ -14,7 +14,7 @@ import { readText, STORE_LIMIT } from '../../server/files.ts';
 import { loadStore } from '../../server/fixtures.ts';
 import { loadScenarios } from '../../server/scenarios.ts';
 import { escapeControls } from '../../terminal/terminal.ts';
-import type { ProgramCommand } from '../command.ts';
+import type { ProgramCommand } from '../flags.ts';
 
 /** Checks scenario and fixture files. Their problems are its output, not its errors. */
 export const validate: ProgramCommand = async ({ flags, positionals }) => {

@@ -5,7 +5,7 @@ import { StorageError } from '../sandbox/storage-error.ts';
 import { ContentError, formatProblem } from '../words.ts';
 import type { ControlCall, ControlParts, ControlRequest, Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { readBody, readQuery } from './input.ts';
+import { readBody, readQuery } from './read-input.ts';
 import { type ControlReply, fromServiceReply, refuse, refuseInput, refuseMethod } from './reply.ts';
 
 /** The endpoints of one path. */
@@ -54,7 +54,7 @@ export function isLogged(path: string): boolean {
 }
 
 /** Answers a request for the control API. Undefined if the control API is off, and the service answers. */
-export async function answerControl(
+export async function callControlApi(
   request: ControlRequest,
   parts: ControlParts,
 ): Promise<ControlReply | undefined> {
@@ -71,7 +71,7 @@ export async function answerControl(
   if (params === undefined) {
     return refuse('invalid_input', 400, 'the path has a malformed percent-encoding');
   }
-  return answerEndpoint(endpoint, request, params, parts);
+  return runEndpoint(endpoint, request, params, parts);
 }
 
 function allowedMethods({ endpoints }: Route): string {
@@ -93,7 +93,7 @@ function readParameters({ segments, path }: FoundRoute): ControlCall['params'] |
   return params;
 }
 
-async function answerEndpoint(
+async function runEndpoint(
   endpoint: Endpoint,
   request: ControlRequest,
   params: ControlCall['params'],

@@ -3,7 +3,7 @@ import { FAULTS } from '../scenario/fault-table.ts';
 import { CallCounter, matchRules, type RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
-import { answerWithoutOperation, type ServiceState } from '../service/operation.ts';
+import { refuseUnknownRoute, type ServiceState } from '../service/operation.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
 import { judgeBlindRetry } from './blind-retries.ts';
@@ -91,7 +91,7 @@ function decide(
     reply = given.reply;
   } else if (call === undefined) {
     if (route === undefined) throw new Error('A request has neither a call nor a route.');
-    reply = answerWithoutOperation(serviceState.choices, route);
+    reply = refuseUnknownRoute(serviceState.choices, route);
   } else if (preference?.kind === 'wrong' && preference.strict) {
     const trace = new AssumptionTrace(serviceState.choices);
     reply = errorReply(trace, 'invalid_input', 400, preference.wrong);

@@ -26,7 +26,7 @@ export function createExchange(
   const { request, serviceState, match } = decided;
   const { call, method, target, authorization, headers } = request;
   const { delay = 0, fault, hold } = match ?? {};
-  const reply = method === 'HEAD' ? answerHead(decided.reply) : decided.reply;
+  const reply = method === 'HEAD' ? assumeHead(decided.reply) : decided.reply;
   const basis = reply?.basis ?? (match ? { kind: 'forced', by: match.by } : DOCUMENTED);
   const elapsed = clock.frozenAt === undefined ? now.steady - request.receivedAt : 0;
   const bytes = call?.body.kind === 'bytes' ? call.body.bytes : undefined;
@@ -64,7 +64,7 @@ const DOCUMENTED: Basis = { kind: 'documented' };
 const ASSUMED: Basis = { kind: 'assumed', by: [] };
 
 /** The document does not define HEAD. */
-function answerHead(reply: Reply | undefined): Reply | undefined {
+function assumeHead(reply: Reply | undefined): Reply | undefined {
   return reply?.basis.kind === 'documented' ? { ...reply, basis: ASSUMED } : reply;
 }
 

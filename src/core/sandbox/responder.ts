@@ -22,5 +22,5 @@ export interface Responder {
   readonly url: string;
   /** Sent in place of the client's. */
   readonly key: string | undefined;
-  readonly answer: (call: ResponderCall) => Promise<Reply>;
+  readonly respond: (call: ResponderCall) => Promise<Reply>;
 }

@@ -141,11 +141,11 @@ export class Sandbox {
     try {
       return answer(this.#newest, request, now, preference);
     } catch (error) {
-      return this.answerFailed(error, request, now);
+      return this.fail(error, request, now);
     }
   }
 
-  answerFailed(error: unknown, request: ServiceRequest, now: Instant): Outcome<Exchange> {
+  fail(error: unknown, request: ServiceRequest, now: Instant): Outcome<Exchange> {
     const reply = createFailure(this.state, error, this.#context.platform);
     return answer(this.#newest, { ...request, given: { reply } }, now);
   }

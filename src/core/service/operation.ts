@@ -64,7 +64,7 @@ export function operation<Input>(
   const { method } = OPERATIONS[id];
   const writes = method !== 'GET';
 
-  const answer = (
+  const runChecked = (
     state: ServiceState,
     call: Call,
     check: KeyCheck,
@@ -100,7 +100,7 @@ export function operation<Input>(
     const rate = choices['rate-limit'];
     const isCounted = check.ok && rate !== 'none';
     const count = isCounted ? countRequest(rates, check.key, rate, now) : undefined;
-    const result = answer(state, call, check, count?.wait);
+    const result = runChecked(state, call, check, count?.wait);
     const { reply, store: after } = 'reply' in result ? result : { reply: result, store };
     const shared = headersOf(choices);
     const whole =
@@ -188,7 +188,7 @@ export interface UnknownRoute {
   readonly preflight: { readonly method: string; readonly headers: string | undefined } | undefined;
 }
 
-export function answerWithoutOperation(choices: Choices, route: UnknownRoute): Reply {
+export function refuseUnknownRoute(choices: Choices, route: UnknownRoute): Reply {
   const { method, allow } = route;
   const decidedBy = new AssumptionTrace(choices);
   const preflight = preflightHeaders(choices, route);

@@ -33,7 +33,7 @@ export async function openUpstream({
     responder: {
       url,
       key,
-      answer: async (call) => {
+      respond: async (call) => {
         const { forward } = await import('./forward.ts');
         return forward(await connect(), call);
       },

@@ -18,10 +18,10 @@ import {
 import type { JournalReader } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
-import { readExchange, writeExchange } from './exchange-text.ts';
 import { readTotals, writeTotals } from './fleet-totals.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
 import { CLAIM, END_HOLD, type Script, SIZE, sandboxKey } from './scripts.ts';
+import { readExchange, writeExchange } from './stored-exchange.ts';
 
 /** How many texts one reply of Redis has: a slow connection must not be silent for long. */
 const PAGE = { heads: 500, whole: 200 };

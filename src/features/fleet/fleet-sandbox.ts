@@ -6,11 +6,11 @@ import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createLimitError, StorageError } from '../../core/sandbox/storage-error.ts';
-import { writeExchange } from './exchange-text.ts';
 import { type FleetContext, FleetJournal } from './fleet-journal.ts';
 import { addUp, writeTotals } from './fleet-totals.ts';
-import { type Known, PartGoneError, readNewParts, spoiltError, writeParts } from './parts.ts';
 import { ASKS, sandboxKey } from './scripts.ts';
+import { type Known, PartGoneError, readNewParts, spoiltError, writeParts } from './state-parts.ts';
+import { writeExchange } from './stored-exchange.ts';
 
 const MAX_BATCH = 100;
 

@@ -6,7 +6,7 @@ import { type Platform, WEB_PLATFORM } from '../../core/platform.ts';
 import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
-import { answerFetch } from './answer-fetch.ts';
+import { dispatchFetch } from './dispatch-fetch.ts';
 import { type CreateMockOptions, readOptions } from './options.ts';
 import { bundledVersion, shippedText } from './shipped-files.ts';
 
@@ -46,7 +46,7 @@ export function createMock(options: CreateMockOptions = {}): Mock {
   opening.catch(() => {});
   const fetch: Mock['fetch'] = async (input, init) => {
     const { service, control } = await opening;
-    return answerFetch(new Request(input, init), service, control);
+    return dispatchFetch(new Request(input, init), service, control);
   };
   const stop: Mock['stop'] = async () => {
     const { stopRemoving, service } = await opening;

@@ -15,7 +15,7 @@ import {
 } from '../../core/contract/operations.ts';
 import { exampleOf, INTEGER, RECORDS } from '../../core/contract/records.ts';
 import { formatServiceUrl, parseAddress } from '../../core/contract/target.ts';
-import { readProperties } from '../../core/control/input.ts';
+import { readProperties } from '../../core/control/read-input.ts';
 import { isObject, type Json } from '../../core/json.ts';
 import { STAGING_SANDBOX } from '../../core/limits.ts';
 import type { ObjectShape } from '../../core/shape/objects.ts';

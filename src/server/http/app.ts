@@ -3,13 +3,13 @@ import { performance } from 'node:perf_hooks';
 import type expressModule from 'express';
 import type { ErrorRequestHandler, Router } from 'express';
 import { CONTROL_PATH, ROOT } from '../../core/contract/target.ts';
-import { answerControl, isLogged } from '../../core/control/control-api.ts';
+import { callControlApi, isLogged } from '../../core/control/control-api.ts';
 import type { ControlParts } from '../../core/control/endpoint.ts';
 import { createRootReply } from '../../core/control/root.ts';
 import type { Feature, Pages } from '../feature.ts';
 import { readControlRequest, sendControlReply } from './control-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
-import { answerInTurn, sendFailure } from './write.ts';
+import { runInTurn, sendFailure } from './write.ts';
 
 const CONTROL = new RegExp(`^(?:/~[^/]*)?${CONTROL_PATH}(?=/|$)`);
 
@@ -24,7 +24,7 @@ export function createExpressApp(
   const pages = features.flatMap((feature) => feature.pages ?? []);
   const paths = Object.assign({}, ...pages.map((it) => it.paths));
   app.disable('x-powered-by');
-  app.use((_request, response, next) => answerInTurn(response, next));
+  app.use((_request, response, next) => runInTurn(response, next));
   if (!control.plain) {
     app.get(ROOT, (request, response) => {
       const mount = `${request.baseUrl}${request.path.replace(/\/$/, '')}${CONTROL_PATH}`;
@@ -35,9 +35,9 @@ export function createExpressApp(
   app.use(CONTROL, createControlRouter(express, control, pages));
   app.use((request, response) => service(request, response));
   // Express answers errors with HTML, unless a function of four parameters does.
-  const answerError: ErrorRequestHandler = (error, _request, response, _next) =>
+  const sendError: ErrorRequestHandler = (error, _request, response, _next) =>
     sendFailure(response, error, control.sandboxes.default.state);
-  app.use(answerError);
+  app.use(sendError);
   return app;
 }
 
@@ -51,7 +51,7 @@ function createControlRouter(
   router.use(async (request, response, next) => {
     const call = readControlRequest(request);
     if (!parts.noControl && isLogged(call.path)) reportCall(parts, request.originalUrl, response);
-    const reply = await answerControl(call, parts);
+    const reply = await callControlApi(call, parts);
     if (reply === undefined) next();
     else sendControlReply(response, reply);
   });

@@ -21,7 +21,7 @@ import { handleRequest, type ServerPersistence } from '../persistence.ts';
 import { createBrokenRequest } from './receive-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { type Certificate, createTlsServer, unwrapTls } from './tls.ts';
-import { answerInTurn, closeWith, formatReply, sendFailure } from './write.ts';
+import { closeWith, formatReply, runInTurn, sendFailure } from './write.ts';
 
 /** In milliseconds. */
 export interface Timeouts {
@@ -81,7 +81,7 @@ export function createListener(options: ListenerOptions): Listener {
     return errorReply(decidedBy, code, status, message, { headers: ['Connection', 'close'] });
   };
   let app: Promise<RequestListener> | undefined;
-  const answer: RequestListener = (request, response) => {
+  const route: RequestListener = (request, response) => {
     const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
     try {
       const rejection = rejectHost(request);
@@ -113,7 +113,7 @@ export function createListener(options: ListenerOptions): Listener {
     const exchange = refused && (await handleRequest(persistence, sandbox, refused));
     return formatReply(exchange?.reply ?? finishRefusal(reply, sandbox.state));
   };
-  const { server, ...listener } = createHttpServer(timeouts, certificate, answer, refuseBytes);
+  const { server, ...listener } = createHttpServer(timeouts, certificate, route, refuseBytes);
   // Nothing is sent to a client that does not trust the certificate.
   server.on('clientError', (error) => notify(findRemedy(error)));
   return listener;
@@ -126,7 +126,7 @@ type LatestResponses = Map<Socket, ServerResponse | undefined>;
 function createHttpServer(
   timeouts: Timeouts,
   certificate: Certificate | undefined,
-  answer: RequestListener,
+  route: RequestListener,
   refuse: (error: ConnectionError, begun: IncomingMessage | undefined) => Promise<string>,
 ): Listener & { readonly server: Server } {
   const options = {
@@ -156,7 +156,7 @@ function createHttpServer(
   const receive: RequestListener = (request, response) => {
     latest.set(request.socket, response);
     if (isStopping) response.setHeader('Connection', 'close');
-    answerInTurn(response, () => answer(request, response));
+    runInTurn(response, () => route(request, response));
   };
   /** Ends a connection after the reply that it owes, if there is one, else with a refusal. */
   const reject = (error: ConnectionError, socket: Socket): void => {

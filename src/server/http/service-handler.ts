@@ -5,12 +5,12 @@ import { isWireFault } from '../../core/scenario/fault-table.ts';
 import { NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
 import {
-  answerRequest,
   bodyLimit,
+  completeArrival,
   loseReply,
   openArrival,
   type ServiceParts,
-} from '../answer-request.ts';
+} from '../arrival.ts';
 import { applyFault, makeStale, resetStale } from './faults.ts';
 import { readHead, receiveBody } from './receive-request.ts';
 import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
@@ -56,9 +56,9 @@ export function createServiceHandler(
         sandbox.holds.add(exchange, { send: sendWithDelay, onDisconnect: listenForDisconnect });
       }
     };
-    const answer = (body: RequestBody): void => {
+    const complete = (body: RequestBody): void => {
       try {
-        const exchange = answerRequest(parts, arrival, body);
+        const exchange = completeArrival(parts, arrival, body);
         if (exchange instanceof Promise) exchange.then(sendDue).catch(fail);
         else sendDue(exchange);
       } catch (error) {
@@ -66,11 +66,11 @@ export function createServiceHandler(
       }
     };
     const limit = bodyLimit(arrival);
-    if (limit === undefined) answer(NO_BODY);
+    if (limit === undefined) complete(NO_BODY);
     else {
       response.once('close', sandbox.beginCall());
       // A callback, since a promise costs a PATCH 3 %.
-      receiveBody(incoming, limit, answer);
+      receiveBody(incoming, limit, complete);
     }
   };
 }

@@ -29,17 +29,17 @@ export function closeWith(socket: Socket, text = ''): void {
  * So a client that does not read costs one reply, and what follows a reply that closes the connection
  * is not run (RFC 9112, section 9.6).
  */
-export function answerInTurn(response: ServerResponse, answerNow: () => void): void {
+export function runInTurn(response: ServerResponse, run: () => void): void {
   const { socket } = response.req;
   if (socket.writableEnded) return;
   // Node gives a response the socket once the response before it is written.
-  if (response.socket !== null) answerNow();
+  if (response.socket !== null) run();
   else {
     socket.pause(); // else requests would pile up
     const start = (): void => {
       if (socket.destroyed) return;
       socket.resume();
-      answerNow();
+      run();
     };
     // Later, since Node emits it while it finishes the response before, whose client may have left.
     response.once('socket', () => process.nextTick(start));

@@ -11,7 +11,7 @@ import {
   ORDER_STATUSES,
   STORED_RECORDS,
 } from '../../../src/core/contract/records.ts';
-import { readQuery } from '../../../src/core/control/input.ts';
+import { readQuery } from '../../../src/core/control/read-input.ts';
 import {
   createListQuery,
   type RecordSource,

@@ -75,7 +75,7 @@ export function bodyLimit({ head, operation, forwarded, location }: Arrival): nu
 }
 
 /** A promise if the request asks for something with `Prefer`, or more than memory keeps the sandbox. */
-export function answerRequest(
+export function completeArrival(
   { sandboxes, persistence, platform }: ServiceParts,
   arrival: Arrival,
   body: RequestBody,
@@ -105,7 +105,7 @@ export function answerRequest(
       state: readServiceState(sandbox.state, Date.now()),
       onDisconnect: arrival.onDisconnect,
     };
-    return answerBy(upstream, asked, persistence, sandbox, preference);
+    return askUpstream(upstream, asked, persistence, sandbox, preference);
   }
   return preference instanceof Promise
     ? preference.then((read) => handleRequest(persistence, sandbox, request, read))
@@ -113,7 +113,7 @@ export function answerRequest(
 }
 
 /** Lets the upstream answer, unless a rule of the sandbox does, and records the exchange. */
-async function answerBy(
+async function askUpstream(
   upstream: Responder,
   asked: ResponderCall,
   persistence: ServerPersistence,
@@ -124,7 +124,7 @@ async function answerBy(
   const { request } = asked;
   const { call } = request;
   const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
-  const reply = needsService(match) ? await upstream.answer(asked) : undefined;
+  const reply = needsService(match) ? await upstream.respond(asked) : undefined;
   const answered = { ...request, given: { reply, match } };
   return handleRequest(persistence, sandbox, answered, preference);
 }

@@ -6,7 +6,7 @@ import {
   ROOT,
   type Target,
 } from '../../core/contract/target.ts';
-import { answerControl } from '../../core/control/control-api.ts';
+import { callControlApi } from '../../core/control/control-api.ts';
 import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
 import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
 import { createRootReply } from '../../core/control/root.ts';
@@ -17,12 +17,12 @@ import { isWireFault } from '../../core/scenario/fault-table.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { mayHaveContent } from '../../core/service/reply.ts';
 import {
-  answerRequest,
   bodyLimit,
+  completeArrival,
   loseReply,
   openArrival,
   type ServiceParts,
-} from '../../server/answer-request.ts';
+} from '../../server/arrival.ts';
 import { breakResponse, networkError } from './broken-response.ts';
 import { createResponse, streamEvents, streamPieces } from './create-response.ts';
 import { delay, onAbort, untilAborted } from './waiting.ts';
@@ -37,7 +37,7 @@ interface Sent extends RequestHead {
 }
 
 /** Answers a request as a server does, whatever its host. Rejects as `fetch` does. */
-export async function answerFetch(
+export async function dispatchFetch(
   request: Request,
   service: ServiceParts,
   control: ControlParts,
@@ -97,7 +97,7 @@ async function callService(sent: Sent, target: Target, parts: ServiceParts): Pro
   const arrival = openArrival(parts, sent, target, onDisconnect);
   const limit = bodyLimit(arrival);
   const body = limit === undefined ? NO_BODY : limitBody(sent, limit);
-  const exchange = await answerRequest(parts, arrival, body);
+  const exchange = await completeArrival(parts, arrival, body);
   const { sandbox } = arrival.location;
   const cancel = onDisconnect(() => void loseReply(parts, sandbox, exchange));
   if (isWaiting(exchange)) {
@@ -131,7 +131,7 @@ async function callControl(
   const address = { origin, mount, sandboxName, path: path ?? '', search };
   const request = { method, headers, ...address, readBody, onDisconnect };
   if (isRoot) return createRootReply(request, parts, {});
-  return untilAborted(signal, answerControl(request, parts));
+  return untilAborted(signal, callControlApi(request, parts));
 }
 
 function createControlResponse(reply: ControlReply, { method, signal }: Sent): Response {

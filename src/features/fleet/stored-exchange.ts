@@ -1,5 +1,5 @@
 import { type Exchange, withoutBodies } from '../../core/sandbox/exchange.ts';
-import { spoiltError } from './parts.ts';
+import { spoiltError } from './state-parts.ts';
 
 /** Bytes that a body may have to be kept: servers read it, and Redis has it for each exchange. */
 const MAX_BODY_BYTES = 16 * 1024;
