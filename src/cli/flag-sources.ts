@@ -104,9 +104,10 @@ const RUN_VARIABLES: ReadonlySet<string> = new Set(Object.values(MOCK_VARIABLES)
 
 function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
   if (isCaller(command)) {
-    const flags = ['url', 'sandbox', 'token', 'ca', 'host', 'port', 'tls'] as const;
+    const { controlToken, controlUrl } = MOCK_VARIABLES;
+    const flags = ['url', 'sandbox', 'token', 'ca', 'host', 'port', 'tls', 'config'] as const;
     const own = flags.map((flag) => [variableFor(flag), flag] as const);
-    return new Map([[MOCK_VARIABLES.controlToken, 'token'], ...own]);
+    return new Map([[controlToken, 'token'], [controlUrl, 'url'], ...own]);
   }
   const others = FLAG_NAMES.filter((flag) => flagShape(flag).variable !== undefined);
   const flags = [...listFlagsFrom('environment'), ...others];
@@ -115,7 +116,7 @@ function listVariables(command: CommandName): ReadonlyMap<string, FlagName> {
 
 /** Whether it calls a server: the one of a surrounding `exec` or `sweep`, unless a flag names another. */
 function isCaller(command: CommandName): boolean {
-  return command === 'ctl' || command === 'gate';
+  return ['ctl', 'gate', 'health'].includes(command);
 }
 
 function readEnvironment(command: CommandName, variables: Variables, commandLine: Layer): Layer {

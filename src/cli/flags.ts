@@ -134,12 +134,8 @@ export const FLAG_GROUPS = {
   Reports: REPORT_FLAGS,
   Other: {
     config: optionFor(
-      'serve',
-      'exec',
-      'sweep',
-      'assumptions',
-      'generate',
-      'health',
+      ...(['serve', 'exec', 'sweep', 'assumptions', 'generate'] as const),
+      ...(['health', 'ctl', 'gate'] as const),
     )(FILE, 'JSON file with flags by name.'),
     help: forAll(SWITCH, 'Show this help.'),
     version: forAll(SWITCH, 'Show the version.'),

@@ -8,7 +8,7 @@ import type { Flags } from './flags.ts';
 /** Callable addresses for those that mean every interface. */
 const CALLABLE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-/** Where `health` and `ctl` look for a server. */
+/** Where `health`, `ctl` and `gate` look for a server. */
 export function findServerUrl(flags: Flags): string {
   const { url, host = DEFAULTS.host, port = DEFAULTS.port, tls = false } = flags;
   if (url !== undefined) return url;

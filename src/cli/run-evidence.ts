@@ -90,7 +90,7 @@ interface Judged {
   /** Nobody has tracked the calls to a server that somebody else started. */
   readonly tracker?: CallTracker;
   readonly wasCalled: boolean;
-  /** Whether gates count. */
+  /** Whether the gates judge it, if it was called. */
   readonly isGated: boolean;
   readonly problems?: readonly string[];
   /** Files to write besides those of `--coverage`. */
@@ -113,13 +113,16 @@ export async function concludeRun(
   const { notices, style } = terminal;
   const facts = describeRun(evidence, tracker);
   notices.write(`${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`);
-  const writing = writeReports(flags, evidence, run.files);
+  const isSilent = !wasCalled && !flags.allowNoCalls;
+  const isJudged = isGated && !isSilent;
+  const gates: Flags = isJudged ? flags : { coverage: flags.coverage };
+  const writing = writeReports(gates, evidence, run.files);
   const unwritten = await Promise.race([writing, ...(run.interrupted ? [run.interrupted] : [])]);
   const incidents = [...(unwritten ?? []), ...problems];
-  if (!wasCalled && !flags.allowNoCalls) incidents.push(NO_CALLS);
-  const reasons = isGated ? gateFailures(flags, evidence) : [];
+  if (isSilent) incidents.push(NO_CALLS);
+  const reasons = gateFailures(gates, evidence);
   let note: FileNote | undefined;
-  if (isGated && run.difference !== undefined) {
+  if (isJudged && run.difference !== undefined) {
     const { file, line, lines, summary } = run.difference;
     const shown = indent(lines);
     notices.write(shown);

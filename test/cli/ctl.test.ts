@@ -41,18 +41,29 @@ async function send(mock: MockSandbox, method: string, path: string): Promise<nu
   return (await fetch(mock.url + path, { method, headers })).status;
 }
 
-test('finds the server by its port and host, as health does', async () => {
-  const { port } = new URL(server.url);
-  const elsewhere = { PETSTORE_MOCK_URL: 'http://127.0.0.1:1/v1' };
-  const clock = (env: object, ...flags: string[]) =>
-    runInProcess(['ctl', 'clock', ...flags], { ...env });
+test.each([
+  ['clock'], //
+  ['gate', '--allow-no-calls'],
+  ['health'],
+])('%s finds the server by its address, its variables or its config file', async (...words) => {
+  const command = words[0] === 'clock' ? ['ctl', ...words] : words;
+  const { port, origin } = new URL(server.url);
+  const config = join(folder, `${words[0]}.json`);
+  writeFileSync(config, JSON.stringify({ port: Number(port) }));
+  const elsewhere = 'http://127.0.0.1:1/v1';
+  const find = (env: object, ...flags: string[]) =>
+    runInProcess([...command, ...flags], { ...env });
   for (const finished of [
-    await clock({}, '--port', port),
-    await clock({ PETSTORE_MOCK_PORT: port, PETSTORE_MOCK_HOST: '0.0.0.0' }),
-    await clock(elsewhere, '--host', 'localhost', '--port', port),
-    await clock({ PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_PORT: '1' }),
+    await find({}, '--port', port),
+    await find({ PETSTORE_MOCK_PORT: port, PETSTORE_MOCK_HOST: '0.0.0.0' }),
+    await find({ PETSTORE_MOCK_URL: elsewhere }, '--host', 'localhost', '--port', port),
+    await find({ PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_PORT: '1' }),
+    await find({ PETSTORE_MOCK_URL: server.url, PETSTORE_MOCK_CONTROL_URL: elsewhere }),
+    await find({ PETSTORE_MOCK_CONTROL_URL: `${origin}/__mock` }),
+    await find({}, '--config', config),
+    await find({ PETSTORE_MOCK_CONFIG: config }),
   ]) {
-    expect(finished).toMatchObject({ code: 0, stderr: '' });
+    expect(finished, finished.stderr).toMatchObject({ code: 0 });
   }
 });
 

@@ -109,10 +109,13 @@ describe.concurrent('the command', () => {
     ['exit 7', 7, ''],
     ['kill -KILL $$', 137, 'was killed by SIGKILL (signal 9)'],
   ])('determines the exit code: %s', async (script, status, message) => {
-    const { code, stderr } = await execShell(['--require-coverage', 'documented'], script);
+    const file = join(folder, `failed-${status}.xml`);
+    const flags = ['--require-coverage', 'documented', '--coverage', file];
+    const { code, stderr } = await execShell(flags, script);
     expect(code).toBe(status);
     expect(stderr).toContain(message);
     expect(stderr).not.toContain('--require-coverage');
+    expect(readFileSync(file, 'utf8')).toContain(' failures="0" errors="0" skipped="16"');
   });
 
   test('is reported if it cannot be started', async () => {
@@ -310,7 +313,7 @@ describe.concurrent('the report', () => {
   });
 
   test.each([
-    [[], 'exit 0', 1, true],
+    [['--require-coverage', '5%', '--fail-on', 'assumed'], 'exit 0', 1, true],
     [[], 'exit 7', 7, true],
     [['--allow-no-calls'], 'exit 0', 0, false],
   ])('fails a command that made no call: %j %s', async (flags, script, status, isTold) => {
@@ -320,7 +323,7 @@ describe.concurrent('the report', () => {
     expect(stderr.includes('no client has called the mock: does it take its base URL from')).toBe(
       isTold,
     );
-    expect(stderr).not.toContain('open questions');
+    expect(stderr).not.toMatch(/open questions|--require-coverage:/);
   });
 
   test('names the calls that reach no operation, in JUnit too', async () => {

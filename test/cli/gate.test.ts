@@ -27,7 +27,11 @@ test.each<[flags: string, code: number, said: RegExp]>([
   ['--require-coverage 13%', 3, /--require-coverage: 12% of .*, not 13%; missing: listPets 401/],
   ['--fail-on findings', 3, /--fail-on unmatched: 1 time: /],
   ['--sandbox mine --fail-on findings', 0, /shown +1 of 16/],
-  ['--sandbox nobody', 1, /no client has called the mock/],
+  [
+    '--sandbox nobody --require-coverage 5%',
+    1,
+    /\npetstore-mock: no client has called the mock[^\n]+\n$/,
+  ],
   ['--sandbox nobody --allow-no-calls', 0, /shown +0 of 16/],
 ])('gate %s exits with %s over a server that others called', async (flags, code, said) => {
   const { code: actual, stderr } = await gate(flags);
@@ -36,9 +40,14 @@ test.each<[flags: string, code: number, said: RegExp]>([
 });
 
 test('gate writes the reports that exec writes, and says that no server is there', async () => {
-  const file = join(folder, 'seen.json');
-  expect((await gate(`--coverage ${file}`)).code).toBe(0);
+  const [file, har] = [join(folder, 'seen.json'), join(folder, 'run.har')];
+  expect((await gate(`--coverage ${file} --har ${har}`)).code).toBe(0);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ findings: { total: 1 } });
+  const pagesOf = () =>
+    JSON.parse(readFileSync(har, 'utf8')).log.entries.map((it: { pageref: string }) => it.pageref);
+  expect(pagesOf()).toEqual(['default', 'default', 'mine']);
+  expect((await gate(`--sandbox mine --har ${har}`)).code).toBe(0);
+  expect(pagesOf()).toEqual(['mine']);
   const { code, stderr } = await gate('', 'http://127.0.0.1:1/v1');
   expect(code).toBe(1);
   expect(stderr).toMatch(/^petstore-mock: .*127\.0\.0\.1:1/);

@@ -7,14 +7,22 @@ import { concludeRun } from '../run-evidence.ts';
 export const gate: ProgramCommand = async ({ flags, terminal }) => {
   const client = await openControl(flags, 'gate');
   const query = { all: flags.sandbox === undefined };
-  const [coverage, findings] = await Promise.all([
+  const { har } = flags;
+  const [coverage, findings, exchanges] = await Promise.all([
     client.call('GET /coverage', { query }),
     client.call('GET /findings', { query }),
+    har && client.send('GET /requests.har', { query }).then((reply) => reply.text()),
   ]).catch((error) => {
     throw explainError(asError(error));
   });
   const replies = [...coverage.documented, ...coverage.assumed];
   const wasCalled = findings.total > 0 || replies.some(({ count }) => count > 0);
-  const judged = { title: client.url, evidence: { coverage, findings }, wasCalled, isGated: true };
-  return { exitCode: await concludeRun(terminal, flags, judged) };
+  const exitCode = await concludeRun(terminal, flags, {
+    title: client.url,
+    evidence: { coverage, findings },
+    wasCalled,
+    isGated: true,
+    files: har && exchanges ? [[har, exchanges]] : [],
+  });
+  return { exitCode };
 };

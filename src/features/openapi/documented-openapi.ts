@@ -25,7 +25,7 @@ export function documentedOnly(document: Json): Json {
 }
 
 /** Left out once they are empty. */
-const CONTAINERS = new Set(['content', 'headers']);
+const CONTAINERS = new Set(['content', 'headers', 'examples']);
 
 function resolveRef({ $ref }: Json, document: Json): unknown {
   if (typeof $ref !== 'string') return undefined;

@@ -5,7 +5,7 @@ import {
   chooseOptions,
   OPTION_REPLIES,
 } from '../../core/contract/assumption-table.ts';
-import { errorShape, findErrorCodes } from '../../core/contract/error-codes.ts';
+import { errorShape, findErrorCodes, spellCode } from '../../core/contract/error-codes.ts';
 import {
   type DocumentedReply,
   OPERATION_IDS,
@@ -25,7 +25,7 @@ const INTERFACE_VERSION = '1.0.0';
 
 const DESCRIPTION = `The pet store service, as \`petstore-mock\` answers for it.
 
-The interface document prescribes replies with \`x-mock-basis: documented\`. Replies with \`x-mock-basis: assumed\` fill gaps in it: \`x-mock-assumptions\` names the assumptions and options that lead to them. On a header or a body, the same marks mean that only this part is assumed. \`x-seen-values\` are values that the document has seen; it calls their list incomplete. So a status is any string here, also where the mock refuses others (\`animal-status-values=seen\`). How absent fields are written, and the body of a 409, follow the assumptions of the sandbox.`;
+The interface document prescribes replies with \`x-mock-basis: documented\`. Replies with \`x-mock-basis: assumed\` fill gaps in it: \`x-mock-assumptions\` names the assumptions and options that lead to them. On a header, a body or an example, the same marks mean that only this part is assumed. \`x-seen-values\` are values that the document has seen; it calls their list incomplete. So a status is any string here, also where the mock refuses others (\`animal-status-values=seen\`). How absent fields are written, and the body of a 409, follow the assumptions of the sandbox.`;
 
 const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
   Animals: 'The animals of the store.',
@@ -166,7 +166,7 @@ function replyObject(id: OperationId, status: number, choices: Choices): Json {
   const descriptions = new Set(assumed.map(({ description }) => description));
   const content = documented
     ? documentedContent(id, status, documented, choices)
-    : errorContent(id, status);
+    : errorContent(id, status, choices);
   return {
     description: documented?.description ?? [...descriptions].join(' '),
     ...(documented
@@ -203,23 +203,20 @@ function documentedContent(
   { body, bodyNotShown }: DocumentedReply,
   choices: Choices,
 ): Json | undefined {
-  if (bodyNotShown) return conflictContent(id, status, choices['conflict-body']);
+  if (bodyNotShown) return conflictContent(id, status, choices);
   if (body === undefined) return undefined;
-  if (body.record === 'Error') return errorContent(id, status);
+  if (body.record === 'Error') return errorContent(id, status, choices);
   const record = recordSchema(body.record, RECORDS[body.record]);
   const schema = choices['absent-optionals'] === 'null' ? withNulls(record) : record;
   return jsonContent(body.list ? { type: 'array', items: schema } : schema);
 }
 
-function conflictContent(
-  id: OperationId,
-  status: number,
-  choice: Choices['conflict-body'],
-): Json | undefined {
+function conflictContent(id: OperationId, status: number, choices: Choices): Json | undefined {
+  const choice = choices['conflict-body'];
   const marks = assumedBy(`conflict-body=${choice}`);
   switch (choice) {
     case 'error':
-      return errorContent(id, status, marks);
+      return errorContent(id, status, choices, marks);
     case 'empty':
       return undefined;
     case 'problem':
@@ -237,11 +234,14 @@ function withNulls(record: Json): Json {
   return { ...record, properties: Object.fromEntries(properties) };
 }
 
-function errorContent(id: OperationId, status: number, marks: Json = {}): Json {
-  const examples = findErrorCodes(id, status).map((code) => [
-    code,
-    { value: { code, message: code.replaceAll('_', ' '), status } },
-  ]);
+/** No `code` is documented. */
+function errorContent(id: OperationId, status: number, choices: Choices, marks: Json = {}): Json {
+  const spelling = choices['error-codes'];
+  const basis = assumedBy(`error-codes=${spelling}`);
+  const examples = findErrorCodes(id, status).map((name) => {
+    const code = spellCode(name, status, spelling);
+    return [code, { ...basis, value: { code, message: name.replaceAll('_', ' '), status } }];
+  });
   // The examples are those of the reply: Prism would prefer one of the schema.
   const schema = { title: ERROR_SCHEMA, ...RECORDS.Error.schema };
   return jsonContent(schema, { ...marks, examples: Object.fromEntries(examples) });

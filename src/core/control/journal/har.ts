@@ -13,20 +13,20 @@ import { NO_REPLY } from './exchange-text.ts';
 
 const UNKNOWN = -1;
 
-/** In pieces. @param ran with a page for each sandbox that is named */
+/** In pieces, with a page for each sandbox. */
 export function* writeHar(
   version: string,
   origin: string,
-  ran: readonly { readonly sandbox?: string; readonly exchange: Exchange }[],
+  ran: readonly { readonly sandbox: string; readonly exchange: Exchange }[],
 ): Generator<string> {
   const pages = new Map<string, object>();
   for (const { sandbox: id, exchange } of ran) {
-    if (id === undefined || pages.has(id)) continue;
+    if (pages.has(id)) continue;
     const startedDateTime = new Date(exchange.at).toISOString();
     pages.set(id, { startedDateTime, id, title: `sandbox ${id}`, pageTimings: {} });
   }
-  const named = pages.size === 0 ? undefined : [...pages.values()];
-  const head = { version: '1.2', creator: { name: 'petstore-mock', version }, pages: named };
+  const creator = { name: 'petstore-mock', version };
+  const head = { version: '1.2', creator, pages: [...pages.values()] };
   yield `{"log":${JSON.stringify(head).slice(0, -1)},"entries":[`;
   for (const [index, { sandbox, exchange }] of ran.entries()) {
     yield `${index === 0 ? '' : ','}\n${JSON.stringify(createHarEntry(exchange, origin, sandbox))}`;
@@ -34,7 +34,7 @@ export function* writeHar(
   yield '\n]}}\n';
 }
 
-function createHarEntry(exchange: Exchange, origin: string, pageref?: string): object {
+function createHarEntry(exchange: Exchange, origin: string, pageref: string): object {
   const { at, delay, duration, hold, reasons } = exchange;
   const waited = delay + (hold?.lasted ?? 0);
   return {

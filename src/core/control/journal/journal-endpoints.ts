@@ -104,6 +104,11 @@ const LIMITED_FILTER = object({
   order: optional(choice(['asc', 'desc']), '`desc` lists the newest first; `asc` is the default.'),
 });
 
+const HAR_FILTER = object({
+  ...LIMITED_FILTER.members,
+  all: optional(FLAG, 'Export those of each sandbox that exists.'),
+});
+
 /* What few ask for is loaded when they do: HAR, counts and streams. */
 
 const EVENTS = 'text/event-stream';
@@ -133,13 +138,19 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'Export exchanges as HAR 1.2',
     description:
       'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
-    query: LIMITED_FILTER,
+    query: HAR_FILTER,
     replies: { 200: ANY_OBJECT },
-    handle: async ({ kept, query, origin, parts }) => {
+    handle: async ({ sandbox, query: { all, ...query }, origin, parts }) => {
       const { writeHar } = await import('./har.ts');
-      const { exchanges } = await select(kept.journal, query);
-      const ran = exchanges.map((exchange) => ({ exchange }));
-      return { status: 200, content: writeHar(parts.version, origin, ran) };
+      const { persistence, sandboxes, version } = parts;
+      const names = all ? [...(await persistence.unused()).keys()] : [];
+      const selected = all ? names.flatMap((name) => sandboxes.find(name) ?? []) : [sandbox];
+      const exported = selected.map(async (one) => {
+        const { exchanges } = await select(persistence.of(one).journal, query);
+        return exchanges.map((exchange) => ({ sandbox: one.name, exchange }));
+      });
+      const ran = (await Promise.all(exported)).flat();
+      return { status: 200, content: writeHar(version, origin, ran) };
     },
   }),
   endpoint('deleteRequests', 'DELETE /requests', {
