@@ -4,7 +4,7 @@ import { LIMITS } from '../limits.ts';
 import { findHeaders, readHeaderText } from '../raw-http.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
-import { randomInteger } from '../store/random.ts';
+import { randomInteger, STREAMS } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
 import type { Patch } from './patch-shape.ts';
 import type { RuleReply } from './reply-shape.ts';
@@ -100,8 +100,6 @@ export function readCallCount(counts: RuleCounts, rule: Rule): number | undefine
   return counts.get(counterKey('active', rule.scenario, rule)) ?? 0;
 }
 
-const FIELD = { chance: 0x60, delay: 0x61 } as const;
-
 const NO_DELAY = { min: 0, max: 0 };
 
 /** Counts one call. However many rules count it, it copies the counts once. */
@@ -151,9 +149,9 @@ function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefine
   const { scenario, number, calls, chance, delay: bounds = NO_DELAY } = rule;
   if (calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
   const drawn = randomInteger(seed, number - 1, call);
-  if (chance < 1 && randomShare(drawn, FIELD.chance) >= chance) return undefined;
+  if (chance < 1 && randomShare(drawn, 'chance') >= chance) return undefined;
   const { min, max } = bounds;
-  const delay = Math.round(min + randomShare(drawn, FIELD.delay) * (max - min));
+  const delay = Math.round(min + randomShare(drawn, 'delay') * (max - min));
   return { ...rule, by: `${scenario}#${number}`, reason: describeRule(rule, call), delay };
 }
 
@@ -165,8 +163,8 @@ function describeRule({ scenario, number, calls }: Rule, call: number): string {
 }
 
 /** In [0, 1). */
-function randomShare(seed: number, field: number): number {
-  return randomInteger(seed, 0, field) / 2 ** 32;
+function randomShare(drawn: number, stream: keyof typeof STREAMS.ofMatch): number {
+  return randomInteger(drawn, 0, STREAMS.ofMatch[stream]) / 2 ** 32;
 }
 
 /** Prepared once, since every call is compared with every rule of its operation. */

@@ -108,11 +108,9 @@ function countMatches({ store: { animals } }: ServiceState, { filters }: PetsQue
   return count;
 }
 
-const SHUFFLE_FIELD = 0x5f;
-
 /** By a random number for each id, so that a new animal does not move others; from the place of `after`. */
 function shuffle(records: Records<Animal>, seed: number, after?: bigint): readonly Animal[] {
-  const rankOf = (id: bigint): Rank => ({ id, rank: randomForId(seed, id, SHUFFLE_FIELD) });
+  const rankOf = (id: bigint): Rank => ({ id, rank: randomForId(seed, id, 'shuffledRank') });
   const start = after === undefined ? undefined : rankOf(after);
   return Array.from(records.ascending(), (animal) => ({ animal, ...rankOf(animal.id) }))
     .filter((ranked) => start === undefined || compareRanks(ranked, start) > 0)

@@ -195,8 +195,6 @@ export function unknownPet(state: ServiceState, petId: bigint, decidedBy: Assump
 /** A double cannot represent every integer above this one. */
 const BEYOND_DOUBLES = 2n ** 53n;
 
-const ID_FIELD = 0x1d;
-
 /** Undefined if `assigned-ids` is `next` and no int64 is left. */
 function nextId(state: ServiceState, decidedBy: AssumptionTrace): bigint | undefined {
   const { animals } = state.store;
@@ -206,8 +204,8 @@ function nextId(state: ServiceState, decidedBy: AssumptionTrace): bigint | undef
   if (exhausted) decidedBy.add('assigned-ids');
   if (state.choices['assigned-ids'] === 'next') return exhausted ? undefined : next;
   for (let count = BigInt(animals.size); ; count += 1n) {
-    const high = BigInt(randomForId(state.seed, count, ID_FIELD) >>> 2);
-    const low = BigInt(randomForId(state.seed, count, ID_FIELD + 1));
+    const high = BigInt(randomForId(state.seed, count, 'assignedHigh') >>> 2);
+    const low = BigInt(randomForId(state.seed, count, 'assignedLow'));
     // Odd, so that a double cannot hold it.
     const id = BEYOND_DOUBLES + (((high << 32n) | low) >> 1n) * 2n + 1n;
     if (!animals.has(id)) return id;

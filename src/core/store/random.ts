@@ -1,12 +1,40 @@
+/**
+ * All that is drawn from a seed, each by a number of its own in its group. Groups do not meet: each
+ * mixes the seed with something else. Another number changes what every seed gives.
+ */
+export const STREAMS = {
+  /** Of a generated record, by its position. */
+  ofPosition: {
+    animalStatus: 16,
+    animalName: 17,
+    animalNameList: 18,
+    animalCategory: 19,
+    stock: 20,
+    orderStatus: 21,
+    orderSparse: 22,
+    orderPet: 23,
+    orderQuantity: 24,
+    orderHasShipDate: 25,
+    orderShipDay: 26,
+    orderShipSecond: 27,
+    orderComplete: 28,
+    orderIdAlone: 29,
+  },
+  /** Of an id, or of a count of records. */
+  ofId: { assignedHigh: 29, assignedLow: 30, shuffledRank: 95 },
+  /** Of a call that a rule matches, by what was drawn for the rule and the call. */
+  ofMatch: { chance: 96, delay: 97 },
+} as const;
+
 /** In [0, 2^32); a function of its arguments alone, mixed like the 32-bit finalizer of MurmurHash3. */
 export function randomInteger(seed: number, record: number, field: number): number {
   return mix(mix(mix(seed | 0) ^ record) ^ Math.imul(field + 1, 0x9e3779b9)) >>> 0;
 }
 
-export function randomForId(seed: number, id: bigint, field: number): number {
+export function randomForId(seed: number, id: bigint, stream: keyof typeof STREAMS.ofId): number {
   const low = Number(BigInt.asIntN(32, id));
   const high = Number(BigInt.asIntN(32, id >> 32n));
-  return randomInteger(mix(seed ^ mix(high)), low, field);
+  return randomInteger(mix(seed ^ mix(high)), low, STREAMS.ofId[stream]);
 }
 
 function mix(value: number): number {

@@ -2,11 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseFixture } from '../../../src/core/store/fixture.ts';
 import { generateStore } from '../../../src/core/store/generate-store.ts';
+import { STREAMS } from '../../../src/core/store/random.ts';
 import { createStore, EMPTY_STORE, type Records } from '../../../src/core/store/store.ts';
 import { createStoreWriter, storeText } from '../../../src/core/store/store-text.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 
 const all = <R extends object>(records: Records<R>): R[] => [...records.ascending()];
+
+test('everything in a group that is drawn from a seed has a number of its own', () => {
+  for (const group of Object.values(STREAMS)) {
+    const numbers = Object.values(group);
+    expect(new Set(numbers).size).toBe(numbers.length);
+  }
+});
 
 describe('a generated store', () => {
   test('has records that depend on the seed and their place alone', async () => {
