@@ -13,7 +13,7 @@ import type { Terminal } from './terminal/terminal.ts';
 
 /**
  * What this build of the mock has besides the core and the server. To take one off, take its line away,
- * and that of its handlers in `in-process/create-mock.ts` if it has any there.
+ * and that of its endpoints in `in-process/create-mock.ts` if it has any there.
  */
 export const FEATURES = [
   DASHBOARD, //

@@ -26,12 +26,13 @@ function copyWithout(feature: string): string {
     writeFileSync(path, change(readFileSync(path, 'utf8')));
   };
   const name = feature.toUpperCase().replace('-', '_');
-  edit('src/features.ts', (text) =>
-    text.replaceAll(new RegExp(`^import .*/${feature}/feature.ts';\n|^ *${name},.*\n`, 'gm'), ''),
+  const lines = new RegExp(
+    `^import .*/${feature}/(?:feature|endpoints).ts';\n|^ *${name}(?:_ENDPOINTS)?,.*\n`,
+    'gm',
   );
-  const mock = 'src/features/in-process/create-mock.ts';
+  edit('src/features.ts', (text) => text.replaceAll(lines, ''));
   if (feature !== 'in-process')
-    edit(mock, (text) => text.replaceAll(new RegExp(`^ .*/${feature}/.*\n`, 'gm'), ''));
+    edit('src/features/in-process/create-mock.ts', (text) => text.replaceAll(lines, ''));
   const named = new RegExp(`^export [^;]*'./features/${feature}/[^;]*;\n`, 'gm');
   for (const entry of ['src/index.ts', 'src/fetch.ts'])
     edit(entry, (text) => text.replaceAll(named, ''));

@@ -1,6 +1,6 @@
 import type expressModule from 'express';
 import type { RequestHandler } from 'express';
-import type { Handlers } from '../core/control/endpoint.ts';
+import type { AddedHandlers } from '../core/control/endpoint.ts';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { Exchange } from '../core/sandbox/exchange.ts';
 import type { AssumptionNote, CoverageReport } from '../core/sandbox/report-shapes.ts';
@@ -11,7 +11,7 @@ import type { AddedOptions, BaseOptions } from './options.ts';
 import type { SaveScenarios } from './persistence.ts';
 
 /** What can be taken off the mock: the core and the server know it only by what it adds. */
-export interface Feature extends AddedOptions {
+export interface Feature extends AddedOptions, AddedHandlers {
   /** What it knows of assumptions, by id. */
   noteAssumptions?(options: BaseOptions): ReadonlyMap<string, AssumptionNote> | undefined;
   /** What answers in place of the service, if the options ask for it. */
@@ -20,8 +20,6 @@ export interface Feature extends AddedOptions {
   openKeeper?(options: BaseOptions, context: KeeperContext): Promise<Keeper | undefined>;
   /** Keeps the own scenarios of the default sandbox, if the options ask for it. */
   openScenarios?(options: BaseOptions): Promise<KeptScenarios | undefined>;
-  /** Loads what answers endpoints of the control API. */
-  readonly handlers?: () => Promise<Handlers>;
   /** @internal */
   readonly pages?: Pages;
   /** Files that `--coverage` can write, by the ending of their names. */

@@ -1,3 +1,4 @@
+import { listEndpoints } from '../core/control/control-api.ts';
 import type { ControlParts } from '../core/control/endpoint.ts';
 import { outcome } from '../core/sandbox/answer.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
@@ -30,7 +31,7 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
   const control: ControlParts = {
     sandboxes,
     persistence,
-    handlers: features.flatMap(({ handlers = [] }) => handlers),
+    endpoints: listEndpoints(features),
     guard: createGuard(guard),
     platform,
     version: packageVersion(),

@@ -9,12 +9,15 @@ import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
 import { FEATURES } from '../../src/features.ts';
 import type { ServerOptions } from '../../src/index.ts';
 import { bodyLimit, completeArrival, openArrival } from '../../src/server/arrival.ts';
+import type { Feature } from '../../src/server/feature.ts';
 import { loadFiles } from '../../src/server/load-files.ts';
 import { assembleMock } from '../../src/server/mock.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
 import { type Answer, type Client, controlBy, encodeParts, type RequestParts } from './wire.ts';
 
 const CONTROL = /^((?:\/~([^/]*))?\/__mock)(\/.*|)$/;
+
+type OpenOptions = ServerOptions & { readonly features?: readonly Feature[] };
 
 type OnDisconnect = (act: () => void) => () => void;
 
@@ -25,7 +28,7 @@ const neverLeaves: OnDisconnect = () => () => {};
  * nothing, and by default its clients never leave.
  */
 export async function openMock(
-  settings: ServerOptions = {},
+  { features = FEATURES, ...settings }: OpenOptions = {},
   onDisconnect = neverLeaves,
 ): Promise<Client> {
   const { store, scenarios } = await loadFiles(settings);
@@ -34,7 +37,7 @@ export async function openMock(
   const { sandboxes, persistence, control, stopRemoving } = assembleMock(
     {
       start,
-      features: FEATURES,
+      features,
       guard: { token: undefined },
       notes: DEPLOYMENT.noteAssumptions(settings),
       upstream: opened?.responder,

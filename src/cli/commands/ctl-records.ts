@@ -3,6 +3,8 @@ import { COLLECTIONS, type CollectionName, STORED_RECORDS } from '../../core/con
 import { parseInput, parseInt64, parseJson, tryParseJson } from '../../core/json.ts';
 import type { Member, ObjectMembers } from '../../core/shape/objects.ts';
 import { suggest } from '../../core/words.ts';
+import { FEATURES } from '../../features.ts';
+import type { Feature } from '../../server/feature.ts';
 import { parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER } from '../command-table.ts';
 import {
@@ -116,22 +118,22 @@ export async function callEndpoint(
   [id, ...words]: readonly string[],
 ): Promise<Result> {
   // Only this action needs the endpoints, with all that they import.
-  const { ENDPOINTS } = await import('../../core/control/endpoints.ts');
+  const { listEndpoints } = await import('../../core/control/control-api.ts');
+  const features: readonly Feature[] = FEATURES;
+  const endpoints = listEndpoints(features);
   if (id === undefined) {
-    const rows = ENDPOINTS.map(({ id, method, path, summary }) => {
-      return { id, method: method.toUpperCase(), path, summary };
+    const rows = endpoints.map((row) => {
+      return { id: row.id, method: row.method.toUpperCase(), path: row.path, summary: row.summary };
     });
     return createTable(rows, 'id', 'method', 'path', 'summary');
   }
-  const endpoint = ENDPOINTS.find((known) => known.id === id);
+  const endpoint = endpoints.find((known) => known.id === id);
   if (endpoint === undefined) {
-    const found =
-      id +
-      suggest(
-        id,
-        ENDPOINTS.map((known) => known.id),
-      );
-    throw refusal('ctl call', 'an operation that "ctl call" lists', found);
+    const hint = suggest(
+      id,
+      endpoints.map((known) => known.id),
+    );
+    throw refusal('ctl call', 'an operation that "ctl call" lists', id + hint);
   }
   const content = words.find((word) => /^[@{[]/.test(word));
   const given = parseJsonAssignments(words.filter((word) => word !== content));

@@ -3,53 +3,58 @@ import { getOrRefuse } from '../sandbox/locate-sandbox.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { StorageError } from '../sandbox/storage-error.ts';
 import { ContentError, formatProblem } from '../words.ts';
-import type { ControlCall, ControlParts, ControlRequest, Endpoint } from './endpoint.ts';
+import {
+  type AddedHandlers,
+  type ControlCall,
+  type ControlParts,
+  type ControlRequest,
+  type Endpoint,
+  type HandledEndpoint,
+  isDescribed,
+} from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { readBody, readQuery } from './read-input.ts';
 import { type ControlReply, fromServiceReply, refuse, refuseInput, refuseMethod } from './reply.ts';
 
-/** The endpoints of one path. */
+/** The endpoints of a build with these features. What has no handler in it is neither listed nor found. */
+export function listEndpoints(features: readonly AddedHandlers[]): readonly HandledEndpoint[] {
+  const added: AddedHandlers['handlers'] = Object.assign({}, ...features.map((it) => it.handlers));
+  return ENDPOINTS.flatMap((row) => {
+    const handle = row.handle ?? added?.[row.id];
+    return handle === undefined ? [] : { ...row, handle };
+  });
+}
+
+/** The endpoints of one path, which a request has. */
 interface Route {
+  readonly endpoints: readonly HandledEndpoint[];
+  /** The segments of the path, and the same as the client wrote them. */
   readonly segments: readonly string[];
-  readonly endpoints: readonly Endpoint[];
+  readonly written: readonly string[];
 }
 
 const PARAMETER = /^\{(\w+)\}$/;
 
-/** A fixed segment wins over a parameter, wherever it stands in the table. */
-const ROUTES: readonly Route[] = [...new Set(ENDPOINTS.map(({ path }) => path))]
-  .map((path) => ({
-    segments: path.slice(1).split('/'),
-    endpoints: ENDPOINTS.filter((endpoint) => endpoint.path === path),
-  }))
-  .sort((one, other) => compareSegments(one.segments, other.segments));
-
-function compareSegments(one: readonly string[], other: readonly string[]): number {
-  const at = one.findIndex((segment, index) => {
-    return PARAMETER.test(segment) !== PARAMETER.test(other[index] ?? '');
-  });
-  return at < 0 ? 0 : PARAMETER.test(one[at] ?? '') ? 1 : -1;
-}
-
-interface FoundRoute extends Route {
-  /** The segments of the path, as the client wrote them. */
-  readonly path: readonly string[];
-}
-
-function findRoute(path: string): FoundRoute | undefined {
+function findRoute(path: string, all: readonly HandledEndpoint[]): Route | undefined {
   const written = path.replace(/^\/|\/$/g, '').split('/');
-  const found = ROUTES.find(({ segments }) => {
+  const split = (template: string) => template.slice(1).split('/');
+  const matching = all.filter((endpoint) => {
+    const segments = split(endpoint.path);
     return (
       segments.length === written.length &&
       segments.every((segment, at) => segment === written[at] || PARAMETER.test(segment))
     );
   });
-  return found && { ...found, path: written };
+  // A fixed segment wins over a parameter, whose brace comes after all letters.
+  const [template] = matching.map((endpoint) => endpoint.path).sort();
+  if (template === undefined) return undefined;
+  const endpoints = matching.filter((endpoint) => endpoint.path === template);
+  return { endpoints, segments: split(template), written };
 }
 
 /** Whether a call of this path is logged: pages and probes read some again and again. */
-export function isLogged(path: string): boolean {
-  const endpoints = findRoute(path)?.endpoints ?? [];
+export function isLogged(path: string, { endpoints: all }: ControlParts): boolean {
+  const { endpoints = [] } = findRoute(path, all) ?? {};
   return !endpoints.some(({ quiet, unguarded }) => quiet || unguarded);
 }
 
@@ -58,12 +63,12 @@ export async function callControlApi(
   request: ControlRequest,
   parts: ControlParts,
 ): Promise<ControlReply | undefined> {
-  const route = findRoute(request.path);
+  const route = findRoute(request.path, parts.endpoints);
   const isGuarded = !route?.endpoints.some(({ unguarded }) => unguarded);
   if (isGuarded && parts.noControl) return undefined;
   const refusal = isGuarded ? parts.guard(request.headers) : undefined;
   if (refusal !== undefined) return refusal;
-  if (route === undefined) return refuseUnknown(request);
+  if (route === undefined) return refuseUnknown(request, parts);
   const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase();
   const endpoint = route.endpoints.find((each) => each.method === method);
   if (endpoint === undefined) return refuseMethod(request.method, allowedMethods(route));
@@ -79,13 +84,13 @@ function allowedMethods({ endpoints }: Route): string {
   return methods.join(', ').toUpperCase();
 }
 
-function readParameters({ segments, path }: FoundRoute): ControlCall['params'] | undefined {
+function readParameters({ segments, written }: Route): ControlCall['params'] | undefined {
   const params: Record<string, string> = {};
   for (const [at, segment] of segments.entries()) {
     const [, name] = PARAMETER.exec(segment) ?? [];
     if (name === undefined) continue;
     try {
-      params[name] = decodeURIComponent(path[at] ?? '');
+      params[name] = decodeURIComponent(written[at] ?? '');
     } catch {
       return undefined;
     }
@@ -94,7 +99,7 @@ function readParameters({ segments, path }: FoundRoute): ControlCall['params'] |
 }
 
 async function runEndpoint(
-  endpoint: Endpoint,
+  endpoint: HandledEndpoint,
   request: ControlRequest,
   params: ControlCall['params'],
   parts: ControlParts,
@@ -111,8 +116,7 @@ async function runEndpoint(
   try {
     // What other servers have done counts, too.
     if (!endpoint.unguarded) await kept.run(() => sandbox.read());
-    const handler = endpoint.handle ? endpoint : await findHandler(endpoint, parts);
-    return (await handler?.handle?.(call)) ?? refuseUnknown(request);
+    return await endpoint.handle(call);
   } catch (error) {
     if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);
     if (error instanceof ContentError) return refuseInput(error.problems, formatProblem);
@@ -120,32 +124,24 @@ async function runEndpoint(
   }
 }
 
-/** Undefined if this build lacks the feature. */
-async function findHandler({ id }: Endpoint, { handlers }: ControlParts) {
-  for (const load of handlers) {
-    const known = await load();
-    if (Object.hasOwn(known, id)) return known[id];
-  }
-  return undefined;
-}
-
 function findSandbox(
   { unguarded, defaultOnly, method }: Endpoint,
   request: ControlRequest,
-  { sandboxes }: ControlParts,
+  parts: ControlParts,
 ): Sandbox | ControlReply {
+  const { sandboxes } = parts;
   const { sandboxName: name } = request;
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
   if (unguarded && NAME_PATTERN.test(name)) return sandboxes.default;
-  if (defaultOnly && name !== DEFAULT_SANDBOX) return refuseUnknown(request);
+  if (defaultOnly && name !== DEFAULT_SANDBOX) return refuseUnknown(request, parts);
   // To look at a sandbox creates none.
   if (method === 'get' && NAME_PATTERN.test(name)) return sandboxes.look(name);
   const found = getOrRefuse(sandboxes, name);
   return found instanceof Sandbox ? found : fromServiceReply(found);
 }
 
-function refuseUnknown({ mount, path }: ControlRequest): ControlReply {
+function refuseUnknown({ mount, path }: ControlRequest, parts: ControlParts): ControlReply {
   const target = (mount + path).slice(0, 200);
-  const message = `the control API has no ${target}; ${mount}/openapi.json lists its endpoints`;
-  return refuse('route_not_found', 404, message);
+  const list = isDescribed(parts) ? `; ${mount}/openapi.json lists its endpoints` : '';
+  return refuse('route_not_found', 404, `the control API has no ${target}${list}`);
 }

@@ -60,20 +60,34 @@ export interface Endpoint<Types = unknown> {
   readonly quiet?: true;
   /** Exists at the default sandbox only. */
   readonly defaultOnly?: true;
-  /** Left out if a feature answers. */
+  /** Left out if a feature has it: then the endpoint exists only in builds with that feature. */
   handle?(call: ControlCall): Promise<ControlReply>;
   /** Never set. */
   readonly types?: Types;
 }
 
-/** Answer the endpoints that a feature answers, by their ids. */
-export type Handlers = Readonly<
-  Record<string, { handle(call: ControlCall): Promise<ControlReply> }>
->;
+type Handler = NonNullable<Endpoint['handle']>;
+
+/** What a feature adds to the table: handlers, by the ids of endpoints. */
+export interface AddedHandlers {
+  readonly handlers?: Readonly<Record<string, Handler>>;
+}
+
+/** Loads handlers with the first call of one. */
+export function lazyHandlers<Id extends string>(
+  load: () => Promise<Readonly<Record<Id, Handler>>>,
+  ...ids: readonly Id[]
+): Required<AddedHandlers> {
+  const rows = ids.map((id): [string, Handler] => [id, async (call) => (await load())[id](call)]);
+  return { handlers: Object.fromEntries(rows) };
+}
 
 export interface TaggedEndpoint extends Endpoint {
   readonly tag: { readonly name: string; readonly description: string };
 }
+
+/** An endpoint that this build has. */
+export type HandledEndpoint = TaggedEndpoint & { readonly handle: Handler };
 
 export interface EndpointTypes<R = Route, Body = unknown, Query = unknown, Value = unknown> {
   readonly route: R;
@@ -146,8 +160,7 @@ export interface ControlParts extends ControlOptions {
   readonly plain: boolean;
   readonly sandboxes: Sandboxes;
   readonly persistence: Persistence;
-  /** Of features. Each is loaded with the first call that it may answer. */
-  readonly handlers: readonly (() => Promise<Handlers>)[];
+  readonly endpoints: readonly HandledEndpoint[];
   /** Refuses a caller that may not use the control API. */
   readonly guard: (headers: RequestHeaders) => ControlReply | undefined;
   readonly platform: Platform;
@@ -157,6 +170,11 @@ export interface ControlParts extends ControlOptions {
   readonly certificate?: string | undefined;
   /** To show beside assumptions, by id. */
   readonly notes?: ReadonlyMap<string, AssumptionNote> | undefined;
+}
+
+/** Whether this build has OpenAPI documents. */
+export function isDescribed({ endpoints }: Pick<ControlParts, 'endpoints'>): boolean {
+  return endpoints.some(({ id }) => id === 'getControlDocument');
 }
 
 /** A request for the control API, from a port or from anywhere else. */

@@ -68,6 +68,7 @@ const TOPICS = {
   Sandboxes: ['Isolated copies of the service on one server.', SANDBOX_ENDPOINTS],
 } as const;
 
+/** The whole table: what clients know, whatever features their server has. */
 export const ENDPOINTS: readonly TaggedEndpoint[] = Object.entries<Topic>(TOPICS).flatMap(
   ([name, [description, rows]]) => rows.map((row) => ({ ...row, tag: { name, description } })),
 );

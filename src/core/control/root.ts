@@ -1,12 +1,13 @@
-import { type ControlParts, type ControlRequest, findServiceUrl } from './endpoint.ts';
+import { type ControlParts, type ControlRequest, findServiceUrl, isDescribed } from './endpoint.ts';
 import { type ControlReply, json } from './reply.ts';
 
 /** Redirects browsers from a root to the first page; other clients get a list of addresses. */
 export function createRootReply(
   { headers, origin, mount }: ControlRequest,
-  { noControl = false, version }: ControlParts,
+  parts: ControlParts,
   pages: Readonly<Record<string, string>>,
 ): ControlReply {
+  const { noControl = false, version } = parts;
   // curl accepts any type and gets JSON.
   const isBrowser = /\btext\/html\b/i.test(String(headers.accept ?? ''));
   const Vary = 'Accept';
@@ -24,10 +25,12 @@ export function createRootReply(
     ...(!noControl && {
       control,
       ...Object.fromEntries(addresses),
-      openapi: {
-        service: `${control}/service.openapi.json`,
-        control: `${control}/openapi.json`,
-      },
+      ...(isDescribed(parts) && {
+        openapi: {
+          service: `${control}/service.openapi.json`,
+          control: `${control}/openapi.json`,
+        },
+      }),
     }),
   };
   return json(list, 200, { Vary });

@@ -1,21 +1,24 @@
 import { ControlClient } from '../../client/control-client.ts';
 import { type ControlledMock, createControlledMock } from '../../client/controlled-mock.ts';
 import { formatControlUrl } from '../../core/contract/target.ts';
+import { listEndpoints } from '../../core/control/control-api.ts';
 import { DEFAULT_SANDBOX, DEFAULTS } from '../../core/limits.ts';
 import { type Platform, WEB_PLATFORM } from '../../core/platform.ts';
 import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
+import { OPENAPI_ENDPOINTS } from '../openapi/endpoints.ts';
+import { TIME_TRAVEL_ENDPOINTS } from '../time-travel/endpoints.ts';
 import { dispatchFetch } from './dispatch-fetch.ts';
 import { type CreateMockOptions, readOptions } from './options.ts';
 import { bundledVersion, shippedText } from './shipped-files.ts';
 
 const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
 
-/** Of the features that it has, a line each. */
-const HANDLERS = [
-  async () => (await import('../openapi/handlers.ts')).OPENAPI_HANDLERS,
-  async () => (await import('../time-travel/handlers.ts')).TIME_TRAVEL_HANDLERS,
+/** What this build has besides the core, a line each. */
+const FEATURES = [
+  OPENAPI_ENDPOINTS, //
+  TIME_TRAVEL_ENDPOINTS,
 ];
 
 /** A name that no resolver knows, so that a request which misses the mock reaches nobody. */
@@ -71,7 +74,8 @@ async function open(
   const platform = PLATFORM;
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ start, platform }, options);
   const control = {
-    ...{ sandboxes, persistence, platform, handlers: HANDLERS, plain: start.plain },
+    ...{ sandboxes, persistence, platform, plain: start.plain },
+    endpoints: listEndpoints(FEATURES),
     // Whoever can call `fetch` is in this process.
     guard: () => undefined,
     version: bundledVersion,

@@ -1,11 +1,12 @@
 import type { Feature } from '../../server/feature.ts';
 import { optionFor, SWITCH } from '../../server/option-kinds.ts';
 import type { ProgramFeature } from '../../terminal/program-feature.ts';
+import { OPENAPI_ENDPOINTS } from './endpoints.ts';
 
 /** The OpenAPI documents of the service and of the control API. */
 export const OPENAPI = {
   name: 'openapi',
-  handlers: async () => (await import('./handlers.ts')).OPENAPI_HANDLERS,
+  ...OPENAPI_ENDPOINTS,
   flags: {
     Output: { documented: optionFor('openapi')(SWITCH, 'Leave out what is assumed.') },
   },

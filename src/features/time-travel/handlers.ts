@@ -8,13 +8,7 @@ import {
   optionNames,
 } from '../../core/contract/assumption-table.ts';
 import { parseAddress, parseTarget } from '../../core/contract/target.ts';
-import {
-  type ControlCall,
-  edit,
-  type Handlers,
-  readCaller,
-  YAML_TYPE,
-} from '../../core/control/endpoint.ts';
+import { type ControlCall, edit, readCaller, YAML_TYPE } from '../../core/control/endpoint.ts';
 import {
   type Alternative,
   type ExchangeHandler,
@@ -57,68 +51,55 @@ const NO_CLIENT: ReadyReply = {
   },
 };
 
-export const TIME_TRAVEL_HANDLERS: Handlers = {
-  getStateOfRequest: {
-    handle: withStates(
-      async (
-        { query: { at = 'before' } }: ControlCall<unknown, ValueOf<typeof SIDE>>,
-        _exchange,
-        states,
-      ) => {
-        return { status: 200, content: storeText(states[at].store) };
-      },
-    ),
-  },
-  rewind: {
-    handle: withStates((call: ControlCall<ValueOf<typeof REWIND>>, exchange, states) => {
-      const { to = 'before' } = call.body;
-      return edit(call, `rewound to ${to} call ${exchange.number}`, (state) =>
-        outcome(state, NO_CONTENT, { ...states[to], scenarios: state.scenarios }),
-      );
-    }),
-  },
-  undo: {
-    handle: async ({ parts, sandbox, kept, headers }: ControlCall) => {
-      const { forgets } = parts.persistence;
-      if (forgets !== undefined) return refuse('not_found', 404, forgets);
-      const undone = await undoLatest(sandbox, kept, readCaller(headers));
-      if (undone !== undefined) return json<Undone>(undone);
-      const message = 'there is nothing left to undo';
-      return refuse('nothing_to_undo', 409, message);
+export const TIME_TRAVEL_HANDLERS = {
+  getStateOfRequest: withStates(
+    async (
+      { query: { at = 'before' } }: ControlCall<unknown, ValueOf<typeof SIDE>>,
+      _exchange,
+      states,
+    ) => {
+      return { status: 200, content: storeText(states[at].store) };
     },
+  ),
+  rewind: withStates((call: ControlCall<ValueOf<typeof REWIND>>, exchange, states) => {
+    const { to = 'before' } = call.body;
+    return edit(call, `rewound to ${to} call ${exchange.number}`, (state) =>
+      outcome(state, NO_CONTENT, { ...states[to], scenarios: state.scenarios }),
+    );
+  }),
+  async undo({ parts, sandbox, kept, headers }: ControlCall) {
+    const { forgets } = parts.persistence;
+    if (forgets !== undefined) return refuse('not_found', 404, forgets);
+    const undone = await undoLatest(sandbox, kept, readCaller(headers));
+    if (undone !== undefined) return json<Undone>(undone);
+    return refuse('nothing_to_undo', 409, 'there is nothing left to undo');
   },
-  listAlternatives: {
-    handle: withStates(async (call, exchange, states) => {
-      if (exchange.isRefused) return json<readonly Alternative[]>([]);
-      const request = recreateRequest(exchange);
-      if (request === undefined) return refuseDropped(exchange);
-      return json(await listAlternatives(call, exchange, request, states.before));
-    }),
-  },
-  replay: {
-    handle: withExchange(async (call, exchange) => {
-      if (exchange.isRefused) return refuseUnreplayable(exchange);
-      const { upstream } = call.parts.sandboxes;
-      if (upstream !== undefined) {
-        const message = `request ${exchange.number} cannot be replayed: ${upstream.url} answers in place of the mock; send it again with a client`;
-        return refuse('not_replayable', 409, message);
-      }
-      const request = recreateRequest(exchange);
-      if (request === undefined) return refuseDropped(exchange);
-      const { sandbox, kept } = call;
-      const preference = await readPreference(request, sandbox.state, call.parts);
-      const replayed = await kept.run(() => sandbox.answer(request, currentInstant(), preference));
-      if (isWaiting(replayed)) sandbox.holds.add(replayed, NO_CLIENT);
-      return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
-    }),
-  },
-  getRuleOfRequest: {
-    handle: withExchange(async (_call, exchange) => {
-      const content = writeRule(exchange);
-      if (content !== undefined) return { status: 200, mediaType: YAML_TYPE, content };
-      return refuse('not_found', 404, `exchange ${exchange.number} reached no operation`);
-    }),
-  },
+  listAlternatives: withStates(async (call, exchange, states) => {
+    if (exchange.isRefused) return json<readonly Alternative[]>([]);
+    const request = recreateRequest(exchange);
+    if (request === undefined) return refuseDropped(exchange);
+    return json(await listAlternatives(call, exchange, request, states.before));
+  }),
+  replay: withExchange(async (call, exchange) => {
+    if (exchange.isRefused) return refuseUnreplayable(exchange);
+    const { upstream } = call.parts.sandboxes;
+    if (upstream !== undefined) {
+      const message = `request ${exchange.number} cannot be replayed: ${upstream.url} answers in place of the mock; send it again with a client`;
+      return refuse('not_replayable', 409, message);
+    }
+    const request = recreateRequest(exchange);
+    if (request === undefined) return refuseDropped(exchange);
+    const { sandbox, kept } = call;
+    const preference = await readPreference(request, sandbox.state, call.parts);
+    const replayed = await kept.run(() => sandbox.answer(request, currentInstant(), preference));
+    if (isWaiting(replayed)) sandbox.holds.add(replayed, NO_CLIENT);
+    return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
+  }),
+  getRuleOfRequest: withExchange(async (_call, exchange) => {
+    const content = writeRule(exchange);
+    if (content !== undefined) return { status: 200, mediaType: YAML_TYPE, content };
+    return refuse('not_found', 404, `exchange ${exchange.number} reached no operation`);
+  }),
 };
 
 /** Without what it was refused for, such as a wrong sandbox name, it would run in this sandbox. */

@@ -50,7 +50,8 @@ function createControlRouter(
   if (!parts.noControl) for (const { create } of pages) router.use(create(express));
   router.use(async (request, response, next) => {
     const call = readControlRequest(request);
-    if (!parts.noControl && isLogged(call.path)) reportCall(parts, request.originalUrl, response);
+    if (!parts.noControl && isLogged(call.path, parts))
+      reportCall(parts, request.originalUrl, response);
     const reply = await callControlApi(call, parts);
     if (reply === undefined) next();
     else sendControlReply(response, reply);

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { listEndpoints } from '../../../src/core/control/control-api.ts';
 import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
+import { OPENAPI } from '../../../src/features/openapi/feature.ts';
+import { TIME_TRAVEL } from '../../../src/features/time-travel/feature.ts';
+import { FEATURES } from '../../../src/features.ts';
+import type { Feature } from '../../../src/server/feature.ts';
 import { openMock } from '../../helpers/in-process.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
@@ -21,6 +26,30 @@ const UNREADABLE = [
   [400, { body: '"\ud83d\ude00"' }],
   [400, { body: '['.repeat(200_000) }],
 ] as const;
+
+describe('an endpoint that no feature of a build handles', () => {
+  const left = (features: readonly Feature[]) => {
+    const own = new Set(listEndpoints(features).map(({ id }) => id));
+    return ENDPOINTS.filter(({ id }) => !own.has(id)).map(({ id }) => id);
+  };
+
+  test('is one of a feature of this build', () => {
+    expect(left(FEATURES)).toEqual([]);
+    expect(left([OPENAPI])).toContain('undo');
+    expect(left([TIME_TRAVEL])).toEqual(['getServiceDocument', 'getControlDocument']);
+  });
+
+  test('is not found, and in no document', async () => {
+    const withoutTravel = await openMock({ features: [OPENAPI] });
+    const undone = await withoutTravel.send('POST', '/__mock/undo');
+    expect(undone).toMatchObject({ status: 404, json: { code: 'route_not_found' } });
+    const document = await withoutTravel.control('GET openapi.json');
+    expect(Object.keys(Object(document.json).paths)).not.toContain('/undo');
+    const { send } = await openMock({ features: [TIME_TRAVEL] });
+    const message = 'the control API has no /__mock/openapi.json';
+    expect(await send('GET', '/__mock/openapi.json')).toMatchObject({ json: { message } });
+  });
+});
 
 describe('every path of the control API', () => {
   test('answers other methods with 405 and Allow', async () => {

@@ -36,7 +36,7 @@ import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
 import { EXCHANGE, formatExchange } from './exchange-text.ts';
 import { HOLD_ENDPOINTS } from './hold-endpoints.ts';
-import { TIME_TRAVEL_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
+import { PAST_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 
 const EDIT = namedObject('Edit', {
   after: required(COUNT, 'The number of the exchange before it.'),
@@ -203,7 +203,7 @@ export const JOURNAL_ENDPOINTS = [
       return { status: 200, content: formatExchange(exchange) };
     }),
   }),
-  ...TIME_TRAVEL_ENDPOINTS,
+  ...PAST_ENDPOINTS,
   ...HOLD_ENDPOINTS,
   endpoint('getCoverage', 'GET /coverage', {
     summary: 'Report which replies the client has seen',
