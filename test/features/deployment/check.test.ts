@@ -5,7 +5,8 @@ import { DOCUMENTED_REPLIES } from '../../../src/core/contract/possible-replies.
 import { isObject, parseJson, writeJson } from '../../../src/core/json.ts';
 import { withoutHeaders } from '../../../src/core/raw-http.ts';
 import { prepareMock } from '../../../src/features/deployment/ask-mock.ts';
-import { planCheck } from '../../../src/features/deployment/check/probes.ts';
+import { describeOrder } from '../../../src/features/deployment/check/forms.ts';
+import { CHECK_NAME, planCheck } from '../../../src/features/deployment/check/probes.ts';
 import {
   type CheckReport,
   createCheckReport,
@@ -266,6 +267,16 @@ test('a filter that is ignored is reported, whatever the check has created meanw
 
 test('nothing is wrong about a deployment with more animals than a page has', async () => {
   expect(findWrong(await reportOn({}, { animals: 130 }), {})).toEqual([]);
+});
+
+test('animals of a check that are listed together by chance tell no order', () => {
+  const listed = (own: number) => {
+    const names = Array.from({ length: 12 }, (_, at) => (at < own ? CHECK_NAME : `Rex ${at}`));
+    const ids = names.map((_, at) => BigInt((7 * at + 3) % 13));
+    const records = names.map((name) => ({ name }));
+    return describeOrder(records, ids, ids);
+  };
+  expect([0, 1, 3, 6].map(listed)).toEqual(['shuffled', 'shuffled', undefined, 'by creation']);
 });
 
 test('ways of its own are none of the options, and keep to the document', async () => {

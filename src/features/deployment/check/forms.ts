@@ -4,6 +4,9 @@ import { CHECK_NAME } from './probes.ts';
 /** Fewer animals than these can be in order by chance. */
 const MIN_ORDERED = 8;
 
+/** So many own animals, and so many others, do not part by chance. */
+const MIN_PARTED = 5;
+
 /** How far the share of neighbours in ascending order is from a half where a list counts as shuffled. */
 const MAX_SORTED = 0.3;
 
@@ -24,9 +27,15 @@ export function describeOrder(
   if (Math.abs(ascents - 0.5) > MAX_SORTED) return 'nearly by id';
   const names = records.map(({ name }) => String(name));
   const own = names.map((name) => name.startsWith(CHECK_NAME));
-  const [first, last] = [own.indexOf(true), own.lastIndexOf(true)];
-  const isTogether = last - first + 1 === own.filter(Boolean).length && last - first > 1;
-  if (isTogether && (first === 0 || last === own.length - 1)) return 'by creation';
+  const [first, last, size] = [
+    own.indexOf(true),
+    own.lastIndexOf(true),
+    own.filter(Boolean).length,
+  ];
+  const isParted = last - first + 1 === size && (first === 0 || last === own.length - 1);
+  if (isParted && size > 1) {
+    return Math.min(size, own.length - size) < MIN_PARTED ? undefined : 'by creation';
+  }
   // Few names are in order by chance.
   if (new Set(names).size < MIN_ORDERED) return 'shuffled';
   const isSorted = (list: readonly string[]) =>
