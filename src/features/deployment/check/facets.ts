@@ -10,7 +10,7 @@ import { findHeader } from '../../../core/raw-http.ts';
 import type { ObjectShape } from '../../../core/shape/objects.ts';
 import { type DeploymentReply, findById, findNextQuery, readId } from '../deployment-reply.ts';
 import { classify, DATE_FORMS, describeOrder, SPELLINGS } from './forms.ts';
-import { SENT_ID } from './probes.ts';
+import { CHECK_NAME, SENT_ID } from './probes.ts';
 import { PROMISES } from './promises.ts';
 import type { Facets, Scene, Step } from './scene.ts';
 import {
@@ -64,8 +64,13 @@ export function readFacets(
   return facets;
 }
 
-function remember({ reply, ids: [id], probe, scene }: Shown): void {
-  const { words } = scene;
+function remember({ reply, records, ids: [id], probe, scene }: Shown): void {
+  const { words, world } = scene;
+  for (const animal of probe.operation === 'listPets' && !scene.isMock ? records : []) {
+    const found = readId(animal) ?? 0n;
+    const isKnown = world.lists.animals.has(found) || !world.lists.hasAllAnimals;
+    if (!isKnown && !String(animal.name).startsWith(CHECK_NAME)) world.others.add(found);
+  }
   if (id === undefined) return;
   if (probe.operation === 'createPet') {
     scene.lastId = id;
@@ -206,11 +211,11 @@ function bodyForm({ headers, body }: DeploymentReply, json: unknown): string {
   return `${media} ${media === 'application/json' && isError ? 'Error' : typeof json}`;
 }
 
-/** The entry of the animal whose order was cancelled, unless another client has written to the inventory. */
+/** The entry of the animal whose order was cancelled, unless another client writes meanwhile. */
 function describeCancelled({ records, scene }: Shown): string | undefined {
   const id = scene.idOf('PET');
   if (id === undefined) return undefined;
-  const { lists, store } = scene.world;
+  const { lists, store, others } = scene.world;
   const order = findById(lists.orders, scene.story.order);
   const [before, entry] = [lists.inventory, records].map((all) => findById(all, id, 'petId'));
   const stock = Number(before?.quantity ?? 0);
@@ -222,7 +227,8 @@ function describeCancelled({ records, scene }: Shown): string | undefined {
     const isChanged = quantity !== each.quantity || status !== each.status;
     return isChanged && petId !== undefined && store.inventory.get(petId) === undefined;
   });
-  if (!scene.isMock && (areOthersChanged || !possible.includes(Number(entry?.quantity ?? 0)))) {
+  const isPossible = possible.includes(Number(entry?.quantity ?? 0));
+  if (!scene.isMock && (areOthersChanged || others.size > 0 || !isPossible)) {
     scene.reason ??= `${OTHER_CLIENT} may have written to the inventory`;
     return undefined;
   }

@@ -26,6 +26,8 @@ export interface World {
   readonly clock: number;
   readonly store: Store;
   readonly words: ReadonlyMap<string, string>;
+  /** Animals that other clients have created since: these may also have changed what the check looks at. */
+  readonly others: Set<bigint>;
   readonly open: (choices: Choices) => AskMock;
 }
 
@@ -90,7 +92,8 @@ export function createWorld(
     ([word, id]) => (id === undefined ? [] : [[word, `${id}`] as const]),
   );
   const whole = { ...store, animals: store.animals.withHighestId(highest) };
-  return { lists, store: whole, clock, words: new Map(words), open: prepareMock(whole, clock) };
+  const open = prepareMock(whole, clock);
+  return { lists, store: whole, clock, words: new Map(words), others: new Set(), open };
 }
 
 /** A record without the fields that a mock cannot have, but with those that it must have. */
