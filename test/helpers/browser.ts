@@ -1,6 +1,6 @@
-import { type Browser, chromium, type Page } from '@playwright/test';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from '@playwright/test';
 import axe, { type AxeResults } from 'axe-core';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 import { CHROMIUM_FLAGS } from '../../scripts/chromium.mjs';
 import { findProgram } from './program.ts';
 
@@ -12,7 +12,9 @@ export function describeInChromium(what: string, tests: (browser: () => Browser)
   describe.skipIf(CHROMIUM === undefined)(name, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: CHROMIUM_FLAGS });
+      const executablePath = CHROMIUM ?? '';
+      // The time of the hook ends what hangs.
+      browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS, timeout: 0 });
     });
     afterAll(() => browser?.close());
     tests(() => {
@@ -20,6 +22,14 @@ export function describeInChromium(what: string, tests: (browser: () => Browser)
       return browser;
     });
   });
+}
+
+/** A page that is closed when the test ends. */
+export async function openPage(browser: Browser, options?: BrowserContextOptions): Promise<Page> {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(60_000);
+  onTestFinished(() => page.close());
+  return page;
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { Browser, BrowserContextOptions } from '@playwright/test';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { startServer } from '../../src/index.ts';
 import type { RunningServer } from '../../src/server/server.ts';
-import { describeInChromium } from './browser.ts';
+import { describeInChromium, openPage } from './browser.ts';
 import { asker } from './wire.ts';
 
 /** A dashboard in a page, and the server side of its sandbox. */
@@ -39,9 +39,7 @@ export async function openDashboard(
   sandboxes += 1;
   const { origin, port } = new URL(url);
   const base = `/~test-${sandboxes}`;
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
-  page.setDefaultTimeout(60_000);
-  onTestFinished(() => page.close());
+  const page = await openPage(browser, { viewport: { width: 1280, height: 800 }, ...options });
   /** What the page did that its policy forbids, and errors in its scripts. */
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { startServer } from '../../../src/index.ts';
-import { axeViolations } from '../../helpers/browser.ts';
+import { axeViolations, openPage } from '../../helpers/browser.ts';
 import { describeDashboard, openDashboard } from '../../helpers/dashboard.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { TOKEN_HOST } from '../../helpers/host.ts';
@@ -49,10 +49,9 @@ describeDashboard('the page', (open, browser) => {
     await page.getByRole('status').getByText('200', { exact: true }).waitFor();
     expect(page.url()).not.toContain('token');
     expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
-    const other = await page.context().browser()?.newPage();
-    await other?.goto(page.url());
-    await other?.getByLabel('Token', { exact: true }).waitFor();
-    await other?.close();
+    const other = await openPage(browser());
+    await other.goto(page.url());
+    await other.getByLabel('Token', { exact: true }).waitFor();
   });
 
   test('reports that the server is lost, and reconnects', async () => {

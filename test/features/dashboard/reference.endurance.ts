@@ -1,7 +1,7 @@
 import type { Browser, Page } from '@playwright/test';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PetstoreMock, startPetstoreMock } from '../../../src/index.ts';
-import { axeViolations, describeInChromium } from '../../helpers/browser.ts';
+import { axeViolations, describeInChromium, openPage } from '../../helpers/browser.ts';
 
 const BIG_ID = 9007199254740993n;
 
@@ -14,9 +14,8 @@ beforeAll(async () => {
 afterAll(() => mock.stop());
 
 /** A page with what its security policy refused. */
-async function openPage(browser: Browser, url: string) {
-  const page = await browser.newPage();
-  onTestFinished(() => page.close());
+async function visit(browser: Browser, url: string) {
+  const page = await openPage(browser);
   const complaints: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
@@ -44,7 +43,7 @@ describeInChromium('the API reference', (browser) => {
   test('tries an operation with the key filled in, and ids beyond 2^53 in a path and in a body', async () => {
     const sandbox = mock.sandbox('exact');
     await sandbox.animals.put(BIG_ID, { name: 'Rex', categoryId: 1 });
-    const { page } = await openPage(browser(), `${sandbox.controlUrl}/docs`);
+    const { page } = await visit(browser(), `${sandbox.controlUrl}/docs`);
     const read = await openForm(page, 'GET /pets/{petId}: Read one animal', 'getPet');
     await read.form.getByLabel('petId').fill(String(BIG_ID));
     expect((await read.send()).body).toContain(`"id": ${BIG_ID}`);
@@ -62,7 +61,7 @@ describeInChromium('the API reference', (browser) => {
 
   test('is accessible, and tries the control API of the same sandbox too', async () => {
     const sandbox = mock.sandbox('controlled');
-    const { page, complaints } = await openPage(browser(), `${sandbox.controlUrl}/docs`);
+    const { page, complaints } = await visit(browser(), `${sandbox.controlUrl}/docs`);
     await page.getByRole('link', { name: 'Control API' }).click();
     await page.getByRole('heading', { name: /Control API of petstore-mock/ }).waitFor();
     const { send } = await openForm(page, 'PATCH /orders/{id}: Update an order', 'patchOrder');

@@ -7,7 +7,7 @@ import { writeReport } from '../../../src/features/dashboard/report.ts';
 import { startServer } from '../../../src/index.ts';
 import type { RanExchange } from '../../../src/server/feature.ts';
 import type { RunningServer } from '../../../src/server/server.ts';
-import { axeViolations, describeInChromium, overflowOf } from '../../helpers/browser.ts';
+import { axeViolations, describeInChromium, openPage, overflowOf } from '../../helpers/browser.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { runInProcess } from '../../helpers/invocation.ts';
 
@@ -76,8 +76,7 @@ describeInChromium('the HAR of a run in Chromium', (browser) => {
     const command = [process.execPath, '--input-type=module', '-e', script];
     expect((await runInProcess(['exec', '--har', file, '--', ...command])).code).toBe(0);
     const [first] = JSON.parse(readFileSync(file, 'utf8')).log.entries;
-    const page = await browser().newPage();
-    onTestFinished(() => page.close());
+    const page = await openPage(browser());
     await page.routeFromHAR(file, { notFound: 'abort' });
     await page.goto(first.request.url);
     expect(await page.textContent('body')).toContain('"name":"Rex"');
@@ -95,8 +94,7 @@ async function open(
   html: string,
   options: BrowserContextOptions = {},
 ): Promise<Page> {
-  const page = await browser.newPage(options);
-  onTestFinished(() => page.close());
+  const page = await openPage(browser, options);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   onTestFinished(() => expect(complaints).toEqual([]));

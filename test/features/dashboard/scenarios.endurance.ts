@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
-import { expect, onTestFinished, test } from 'vitest';
-import { axeViolations } from '../../helpers/browser.ts';
+import { expect, test } from 'vitest';
+import { axeViolations, openPage } from '../../helpers/browser.ts';
 import { describeDashboard } from '../../helpers/dashboard.ts';
 
 const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Scenario in YAML' });
@@ -12,14 +12,14 @@ const edited = (page: Page, text: string) =>
 /** What a tester does to the replies of the mock; each test has its own sandbox. */
 describeDashboard('a tester', (open, browser) => {
   test('turns scenarios on and off, and orders them', async () => {
-    const { page, service } = await open('scenarios');
-    await page.getByRole('checkbox', { name: 'outage' }).click();
-    await page.getByText('Turned on outage.').waitFor();
+    const { page, service, button } = await open('scenarios');
+    const checkbox = (name: string) => page.getByRole('checkbox', { name });
+    await checkbox('outage').press('Space');
+    await checkbox('invalid-keys').press('Space'); // before the list shows the first
+    await button('Move invalid-keys up').click();
+    await button('Move outage up').waitFor();
     expect((await service('GET', '/pets')).status).toBe(503);
-    await page.getByRole('checkbox', { name: 'invalid-keys' }).click();
-    await page.getByRole('button', { name: 'Move invalid-keys up' }).click();
-    await page.getByText('Moved invalid-keys.').waitFor();
-    await page.getByRole('checkbox', { name: 'outage' }).click();
+    await checkbox('outage').click();
     await page.getByText('Turned off outage.').waitFor();
     expect((await service('GET', '/pets')).status).toBe(401);
     await page.getByRole('link', { name: 'scenario invalid-keys' }).waitFor();
@@ -109,8 +109,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText(/^Saved checkout, \d+ lines\.(?! It is on)/).waitFor();
     expect((await service('GET', '/store/orders')).status).toBe(418);
 
-    const colleague = await browser().newPage();
-    onTestFinished(() => colleague.close());
+    const colleague = await openPage(browser());
     await colleague.goto(page.url());
     await edited(colleague, 'listOrders');
     await colleague.getByRole('checkbox', { name: 'checkout' }).click();
@@ -166,9 +165,10 @@ describeDashboard('a tester', (open, browser) => {
         `fetch('scenarios/my-slow', { method: 'PUT', body: ${JSON.stringify(text)}, headers: { 'content-type': 'application/yaml' } }).then((it) => it.status)`,
       );
     expect(await save(theirs)).toBe(200);
+    // It moves what is below it.
+    await page.getByText('Somebody else has saved this scenario').waitFor();
     await press('Save');
     await page.getByText('Somebody has changed the scenario my-slow since you read it.').waitFor();
-    await page.getByText('Somebody else has saved this scenario').waitFor();
     await page.getByText('Compare', { exact: true }).click();
     await page.locator('ins', { hasText: 'Theirs.' }).waitFor();
     await press('Keep mine');
@@ -189,9 +189,11 @@ describeDashboard('a tester', (open, browser) => {
 
   test('takes back what a switch did, which the notice says', async () => {
     const { page, press, control } = await open('scenarios');
+    await page.clock.install();
     await page.getByRole('checkbox', { name: 'sold-out' }).click();
     await page.getByText(/Turned on sold-out\. Records changed: .*\d+ in inventory\./).waitFor();
     await control('POST', '/clock/advance', { body: { by: 'P1D' } });
+    await page.clock.fastForward('01:00'); // whoever thinks about it can still press
     await press('Undo');
     await page.getByText('Not undone: the control API has moved the clock').waitFor();
     await press('Undo');
@@ -233,8 +235,10 @@ describeDashboard('a tester', (open, browser) => {
     expect(await axeViolations(page)).toEqual([]);
     await editor.press('Enter');
     await option('listPets').waitFor();
+    await page.route('**/scenarios', () => undefined); // typing waits for no answer
     await editor.pressSequentially('ord');
     await option('listOrders').waitFor();
+    await page.unroute('**/scenarios');
     await editor.press('ArrowDown');
     await option('cancelOrder').waitFor();
     await editor.press('Tab');
@@ -249,7 +253,7 @@ describeDashboard('a tester', (open, browser) => {
     await list.waitFor({ state: 'detached' });
     await editor.pressSequentially('tus: 40');
     await editor.press('Control+Space');
-    await option('400').waitFor(); // arrows move the caret until the list is there
+    await option('401').waitFor(); // arrows move the caret until the list is there
     await editor.press('ArrowUp');
     await option('409').waitFor();
     await editor.press('Enter');

@@ -9,12 +9,12 @@ const SHOWN = 10;
  * Offers what can stand at the caret of a text area, as a list below it.
  *
  * @param mirror an element with the text of the area, at the same places
- * @param find what can stand at a place in a text
+ * @param load reads what completions are made of, before the list opens
  */
 export function useCompletion(
   area: RefObject<HTMLTextAreaElement | null>,
   mirror: RefObject<HTMLElement | null>,
-  find: (text: string, caret: number) => Promise<Completions>,
+  load: () => Promise<(text: string, caret: number) => Completions>,
 ) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
@@ -24,20 +24,23 @@ export function useCompletion(
   const isOpen = items.length > 0;
   const first = Math.max(0, chosen - SHOWN + 1);
   const turn = useRef(0);
+  const find = useRef<Awaited<ReturnType<typeof load>>>(undefined);
   const show = (next: Completions | undefined) => {
     turn.current += 1;
     setFound(next);
     choose(0);
   };
   const close = () => show(undefined);
+  // At once: a key that follows is for what stands here now, not for what stood here before.
+  const follow = () => {
+    if (area.current !== null)
+      show(find.current?.(area.current.value, area.current.selectionStart));
+  };
   const open = async () => {
-    if (area.current === null) return;
-    const { value, selectionStart } = area.current;
-    // Only what the latest input asks for is shown, and only where the caret still is.
     turn.current += 1;
     const own = turn.current;
-    const next = await find(value, selectionStart).catch(() => undefined);
-    if (turn.current === own && area.current?.selectionStart === selectionStart) show(next);
+    find.current = await load().catch(() => undefined);
+    if (turn.current === own) follow();
   };
   const insert = (index: number) => {
     const text = items[index]?.text ?? '';
@@ -45,7 +48,7 @@ export function useCompletion(
     // Unlike another value, this can be undone, and is an input as typing is.
     document.execCommand('insertText', false, text);
     close();
-    if (text.endsWith(' ')) void open();
+    if (text.endsWith(' ')) follow();
   };
   useEffect(() => {
     if (list.current === null || mirror.current === null) return;
@@ -71,7 +74,7 @@ export function useCompletion(
       onClick: close,
     } as const,
     /** Looks again after an input. */
-    follow: () => void (isOpen && open()),
+    follow: () => isOpen && follow(),
     /** Whether a key was for the list. */
     take: (event: KeyboardEvent): boolean => {
       const isOpener = event.key === ' ' && event.ctrlKey;

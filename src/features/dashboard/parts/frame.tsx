@@ -161,7 +161,7 @@ function dismiss(): void {
 function Foot() {
   const { kind, text = '', edits } = notice.value ?? {};
   useEffect(() => {
-    if (kind !== 'done') return undefined;
+    if (kind !== 'done' || edits !== undefined) return undefined; // who has to decide needs time
     const timer = setInterval(() => {
       if (document.querySelector('.notice:is(:hover, :focus-within)') === null) dismiss();
     }, 6_000);

@@ -2,6 +2,7 @@ import type { BodyOf, ReplyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
 import { perform } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
+import { turnScenario } from '../state/scenarios.ts';
 import { reloadAll, sandbox, serviceUrl, status } from '../state/session.ts';
 import { Button, copy } from './buttons.tsx';
 import { formatTime, plural, shorten, visible } from './texts.tsx';
@@ -28,13 +29,6 @@ function listChanges(status: ReplyOf<'GET /status'>): readonly Change[] {
     `Reset the ${what}`,
     () => restore(`Reset the ${what}.`, part),
   ];
-  const turnOff = (name: string): End => [
-    `Turn off ${name}`,
-    () =>
-      perform(`Turned off ${name}.`, 'PUT /scenario', {
-        body: { scenarios: scenarios.filter((other) => other !== name) },
-      }),
-  ];
   const records = COLLECTIONS.reduce((sum, name) => sum + changed[name], 0);
   const store = formatHref('store', COLLECTIONS.find((name) => changed[name] > 0) ?? 'animals');
   const choices =
@@ -46,7 +40,7 @@ function listChanges(status: ReplyOf<'GET /status'>): readonly Change[] {
     'forced',
     `scenario ${shorten(visible(name), 40)}`,
     formatHref('scenarios'),
-    turnOff(name),
+    [`Turn off ${name}`, () => turnScenario(name, false)],
   ];
   const rows: readonly (Change | false)[] = [
     held > 0 && ['failed', waiting, find('is:held')],

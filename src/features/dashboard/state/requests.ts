@@ -149,8 +149,8 @@ function openSent(number: number, from?: number): void {
 }
 
 export function sendAndOpen(request: Request, from?: number): Promise<boolean> {
-  return attempt(`Sent ${request.method} ${request.target}.`, async () =>
-    openSent(await sendNow(request), from),
+  return attempt(`Sent ${request.method} ${request.target}.`, () =>
+    sendNow(request).then((number) => () => openSent(number, from)),
   );
 }
 
@@ -158,7 +158,7 @@ export function sendAndOpen(request: Request, from?: number): Promise<boolean> {
 export async function sendAgain({ number, method, target }: ListedExchange): Promise<void> {
   await attempt(`Sent ${method} ${target} again.`, async () => {
     const sent = await client.call('POST /requests/{number}/replay', { path: { number } });
-    openSent(sent.number, number);
+    return () => openSent(sent.number, number);
   });
 }
 

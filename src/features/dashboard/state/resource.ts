@@ -6,7 +6,7 @@ import {
   readEvents,
 } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
-import { capitalize } from './route.ts';
+import { capitalize, route } from './route.ts';
 import {
   arrivals,
   changes,
@@ -14,6 +14,7 @@ import {
   connection,
   epoch,
   type ListedEdit,
+  type Notice,
   needsToken,
   notice,
   PAGE_CLIENT,
@@ -156,20 +157,29 @@ export async function undo(edits: readonly ListedEdit[]): Promise<void> {
   }
 }
 
-/** Performs an action of the user, tells its result, and returns whether it succeeded. */
+/** Nothing waits for it: who reads that it is done may go on. */
+async function offerUndo(shown: Notice, before: ReadonlySet<string>): Promise<void> {
+  const edits = (await listEdits().catch(() => [])).filter(
+    (edit) => edit.by === PAGE_CLIENT && !edit.isUndone && !before.has(formatEdit(edit)),
+  );
+  if (edits.length === 0 || notice.value !== shown) return;
+  notice.value = { ...shown, text: shown.text + formatChanged(edits), edits };
+}
+
+/**
+ * Performs an action of the user, tells its result, and returns whether it succeeded. If it returns a
+ * function, that leads elsewhere, unless the user has gone elsewhere meanwhile.
+ */
 export async function attempt(done: string, action: () => Promise<unknown>): Promise<boolean> {
+  const { view, item } = route.value;
   try {
     const before = new Set((await listEdits().catch(() => [])).map(formatEdit));
-    await action();
-    const shown = { kind: 'done', text: done } as const;
-    notice.value = shown;
+    const result = await action();
+    notice.value = { kind: 'done', text: done };
     changes.value += 1;
-    const edits = (await listEdits().catch(() => [])).filter(
-      (edit) => edit.by === PAGE_CLIENT && !edit.isUndone && !before.has(formatEdit(edit)),
-    );
-    if (edits.length > 0 && notice.value === shown) {
-      notice.value = { ...shown, text: done + formatChanged(edits), edits };
-    }
+    void offerUndo(notice.value, before);
+    const isHere = route.value.view === view && route.value.item === item;
+    if (isHere && typeof result === 'function') result();
     return true;
   } catch (error) {
     notice.value = { kind: 'failed', text: formatError(error) };

@@ -1,4 +1,5 @@
 import { ControlError } from '../../../client/control-client.ts';
+import { attempt } from './resource.ts';
 import { client, type ScenarioSummary, sandbox } from './session.ts';
 
 export const EXAMPLE = `description: Order 1 cannot be cancelled.
@@ -62,6 +63,24 @@ export async function addScenario(name: string, text: string): Promise<void> {
   const isTaken = (await client.call('GET /scenarios')).some((other) => other.name === name);
   if (isTaken) throw new Error(`There is a scenario ${name} already.`);
   await putScenario(name, text);
+}
+
+let switching: Promise<boolean> = Promise.resolve(true);
+
+/** One after the other, and from what the server says: the list that the user sees may be older. */
+export function switchActive(done: string, next: (all: readonly string[]) => string[]) {
+  const replace = async () => {
+    const scenarios = next(listActive(await client.call('GET /scenarios')));
+    await client.call('PUT /scenario', { body: { scenarios } });
+  };
+  switching = switching.then(() => attempt(done, replace));
+  return switching;
+}
+
+export function turnScenario(name: string, isOn: boolean) {
+  return switchActive(`Turned ${isOn ? 'on' : 'off'} ${name}.`, (all) =>
+    all.filter((other) => other !== name).concat(isOn ? [name] : []),
+  );
 }
 
 /** One that is active, or that is to be, then acts as its text says. */

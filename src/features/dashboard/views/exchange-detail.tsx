@@ -62,7 +62,8 @@ function useExchange(number: number, known?: ListedExchange) {
 function close(): void {
   const { item = '' } = route.value;
   go('exchanges', undefined, withQuery({ with: '' }));
-  requestAnimationFrame(() => {
+  // When the row is there again, and before the list can take the page for one without a reader.
+  queueMicrotask(() => {
     const row = document.querySelector<HTMLElement>(`a[aria-label="Exchange ${Number(item)}"]`);
     (row ?? document.querySelector<HTMLElement>('h1'))?.focus();
   });

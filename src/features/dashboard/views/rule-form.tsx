@@ -106,19 +106,17 @@ function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
   const wrong = problem ?? checked.value?.problem;
   const all = rule ? others.toSpliced(index ?? 0, index === undefined ? 0 : 1, rule) : [];
   const hidden = findHiddenRules(all).join(' ');
-  const add = async (entered: Texts) => {
+  const add = (entered: Texts) => {
     const saved = edited ? `Saved in ${scenario}` : `Added to ${scenario}`;
     const done = `${saved}: ${rule && describeRule(rule)} ${hidden}`.trim();
-    const isDone = await attempt(done, async () => {
+    return attempt(done, async () => {
       const { text, etag } = await readScenario(scenario);
       const changed = insertRule(text || NEW_SCENARIO, parseRule(entered), index);
       await saveScenario(scenario, changed, { turnOn: entered.has('active'), etag });
       dropDraft(scenario);
+      latest = scenario;
+      return onDone;
     });
-    if (!isDone) return false;
-    latest = scenario;
-    onDone();
-    return true;
   };
   const draw = (field: RuleField) => {
     const { path, name, kind, help, values } = field;

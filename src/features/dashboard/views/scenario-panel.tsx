@@ -44,9 +44,8 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   const type = (text: string) => show({ text, etag: shown.value?.etag }, false);
   const run = async (done: string, action: () => Promise<unknown>) => {
     isBusy.value = true;
-    const isDone = await attempt(done, action);
+    await attempt(done, action);
     isBusy.value = false;
-    return isDone;
   };
   const store = async (turnOn: boolean, base = shown.value) => {
     if (isBusy.value) return;
@@ -72,10 +71,10 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     if (other.etag !== undefined) show(other, true);
     else if (shown.value !== undefined) show(shown.value, false);
   });
-  const remove = async () => {
-    const drop = () => client.call('DELETE /scenarios/{name}', { path: { name } });
-    if (await run(`Deleted ${name}.`, drop)) leave();
-  };
+  const remove = () =>
+    run(`Deleted ${name}.`, () =>
+      client.call('DELETE /scenarios/{name}', { path: { name } }).then(() => leave),
+    );
   return (
     <Panel
       title={name}
@@ -134,14 +133,10 @@ interface EditorProps {
 function Editor({ name, text, onText, onApply }: EditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const mirror = useRef<HTMLPreElement>(null);
-  const completion = useCompletion(area, mirror, async (written, caret) => {
+  const completion = useCompletion(area, mirror, async () => {
     const [schema, list] = await Promise.all([loadSchema(), client.call('GET /scenarios')]);
-    return complete(
-      written,
-      caret,
-      schema,
-      list.map((other) => other.name),
-    );
+    const names = list.map((other) => other.name);
+    return (written, caret) => complete(written, caret, schema, names);
   });
   const settled = useDebounced(text, CHECK_DELAY_MS);
   const checked = useResource(settled, async (signal) => {

@@ -5,7 +5,7 @@ import { FormField, NameForm, QuerySearch } from '../parts/form.tsx';
 import { Late, Loading } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { visible } from '../parts/texts.tsx';
-import { attempt, perform, usePolled } from '../state/resource.ts';
+import { attempt, usePolled } from '../state/resource.ts';
 import { formatHref, go, route } from '../state/route.ts';
 import {
   addScenario,
@@ -15,6 +15,8 @@ import {
   listActive,
   listDrafts,
   readDraft,
+  switchActive,
+  turnScenario,
 } from '../state/scenarios.ts';
 import { client, notice, type ScenarioSummary } from '../state/session.ts';
 
@@ -30,7 +32,7 @@ export function ScenariosView() {
   if (opened !== undefined) last.current = item;
   const isOpen = item !== undefined && (item === last.current || readDraft(item) !== undefined);
   const create = async (name: string, read: () => Promise<string> | string) => {
-    const add = async () => addScenario(name, await read());
+    const add = async () => addScenario(name, await read()).then(() => () => go('scenarios', name));
     const isDone = await attempt(`Created ${name}.`, add);
     if (!isDone) {
       // It is there to be mended.
@@ -38,7 +40,7 @@ export function ScenariosView() {
       if (!all.some((other) => other.name === name)) keepDraft(name, { text, etag: undefined });
       if (notice.value) notice.value = { ...notice.value, text: `${name}: ${notice.value.text}` };
     }
-    if (isDone || readDraft(name) !== undefined) go('scenarios', name);
+    if (!isDone && readDraft(name) !== undefined) go('scenarios', name);
     return isDone;
   };
   const copy = (name: string, read: () => Promise<string> | string) =>
@@ -157,14 +159,12 @@ interface RowProps {
 
 function ScenarioRow({ of: { name, description, own, shipped }, active, onCopy }: RowProps) {
   const index = active.indexOf(name);
-  const use = (done: string, scenarios: string[]) =>
-    perform(done, 'PUT /scenario', { body: { scenarios } });
-  const turn = () =>
-    index < 0
-      ? use(`Turned on ${name}.`, [...active, name])
-      : use(`Turned off ${name}.`, active.toSpliced(index, 1));
+  const turn = () => turnScenario(name, index < 0);
   const moveUp = () =>
-    use(`Moved ${name}.`, active.toSpliced(index, 1).toSpliced(index - 1, 0, name));
+    switchActive(`Moved ${name}.`, (all) => {
+      const at = all.indexOf(name);
+      return at < 1 ? [...all] : all.toSpliced(at, 1).toSpliced(at - 1, 0, name);
+    });
   return (
     <>
       <label>
