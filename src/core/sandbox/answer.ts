@@ -110,7 +110,8 @@ function decide(
     }
   }
   const isCarriedOut = reply !== undefined && reply.status < 400;
-  if (match !== undefined) reply = forceReply(serviceState, call, match, reply);
+  const isHead = request.method === 'HEAD';
+  if (match !== undefined) reply = forceReply(serviceState, call, match, reply, isHead);
   // A proxy knows no preferences.
   const isMarked = preference !== undefined && match?.fault?.kind !== 'html';
   if (isMarked) reply = reply && markPreference(reply, preference);

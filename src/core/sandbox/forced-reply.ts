@@ -29,6 +29,7 @@ export function forceReply(
   call: Call | undefined,
   match: RuleMatch,
   own: Reply | undefined,
+  isHead: boolean,
 ): Reply | undefined {
   const basis = { kind: 'forced', by: match.by } as const;
   if (match.fault?.kind === 'html') return createReply(basis, 502, PROXY_PAGE, PROXY_HEADERS);
@@ -37,7 +38,7 @@ export function forceReply(
     return markOffContract(forced, call.operation, match, undefined);
   }
   const { patch, fault } = match;
-  const patched = patch && own && call ? patchReply(own, patch, basis) : own;
+  const patched = patch && own && call ? patchReply(own, patch, basis, isHead) : own;
   const reply = fault === undefined ? patched : patched && { ...patched, basis };
   const isChanged = reply?.patched !== undefined && reply.basis.kind === 'forced';
   return isChanged && call ? markOffContract(reply, call.operation, match, own) : reply;

@@ -18,11 +18,11 @@ import { bodyText } from './exchange.ts';
 type Change = readonly [place: string | ValuePath, before: unknown, after: unknown];
 
 /** The reply with what the patch changes; the same one if that is nothing. */
-export function patchReply(own: Reply, patch: Patch, basis: Basis): Reply {
+export function patchReply(own: Reply, patch: Patch, basis: Basis, isHead = false): Reply {
   const { status = own.status, headers: changed = [] } = patch;
   const isTooLarge = own.size > LIMITS.patchedBody;
-  // A deployment's reply to HEAD has a length, but no body.
-  const hasBody = mayHaveContent(status) && findHeader(own.headers, 'content-length') === undefined;
+  // A deployment's reply to HEAD has no body, and a length only if the deployment says one.
+  const hasBody = mayHaveContent(status) && !(isHead && own.body === undefined);
   const [before, after] = hasBody && !isTooLarge ? patchBody(bodyText(own), patch) : [];
   const inBody = listChanges(before, after, []);
   const changes: readonly Change[] = [

@@ -30,13 +30,12 @@ export function prepareMock(
   seed?: number,
 ): (choices: Choices) => AskMock {
   const initial = { ...initialState(findStart(seed), now), store };
-  const bodies = new Map<string, BodyBytes>();
   return (choices) => {
     const settings = { ...initial.settings, choices, represent: representLate(choices) };
     let state = { ...initial, settings };
     return (request, elapsed = 0) => {
       const instant = { wall: now + elapsed, steady: 0 };
-      const asked = answer(state, readRequest(request, choices, bodies), instant);
+      const asked = answer(state, readRequest(request, choices), instant);
       state = { ...asked.state, settings };
       const { reply, basis, reasons } = asked.result;
       if (reply === undefined) throw new Error('The mock gave no reply.');
@@ -66,11 +65,7 @@ function representLate(choices: Choices): Representation {
   };
 }
 
-function readRequest(
-  { method, path, key, headers, body }: DeploymentRequest,
-  choices: Choices,
-  bodies: Map<string, BodyBytes>,
-) {
+function readRequest({ method, path, key, headers, body }: DeploymentRequest, choices: Choices) {
   const authorization = key === null ? undefined : `Bearer ${key ?? 'demo-key'}`;
   const sent = {
     ...(authorization !== undefined && { authorization }),
@@ -82,20 +77,15 @@ function readRequest(
   const rawHeaders = Object.entries(sent).flat();
   const head = { method, headers: sent, rawHeaders, mount: '', port: undefined, receivedAt: 0 };
   const target = parseTarget(BASE_PATH + path);
-  return createServiceRequest(head, target, authorization, receive(body, choices, bodies));
+  return createServiceRequest(head, target, authorization, receive(body, choices));
 }
 
 /** Spaces at the end of a body matter only by their number. */
-function receive(
-  text: string | undefined,
-  choices: Choices,
-  bodies: Map<string, BodyBytes>,
-): RequestBody {
+function receive(text: string | undefined, choices: Choices): RequestBody {
   if (text === undefined) return NO_BODY;
   const length = Buffer.byteLength(text);
-  const body = bodies.get(text) ?? new BodyBytes(Buffer.from(text.trimEnd()));
-  bodies.set(text, body);
-  if (length <= BODY_LIMITS['10kb']) return body;
-  const limit = BODY_LIMITS[choices['body-limit']];
-  return length > limit ? { kind: 'too-large', limit } : body;
+  // A short body does not depend on the choices, which are read only where they matter.
+  const limit = length <= BODY_LIMITS['10kb'] ? length : BODY_LIMITS[choices['body-limit']];
+  if (length > limit) return { kind: 'too-large', limit };
+  return new BodyBytes(Buffer.from(text.trimEnd()));
 }

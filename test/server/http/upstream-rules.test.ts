@@ -114,3 +114,16 @@ test("a deployment's held reply ends when the client leaves", async () => {
   await control('POST', '/requests/count', { body: { hold: 'list', held: false, atLeast: 1 } });
   expect(await exchange()).toMatchObject({ hold: { ended: 'left' } });
 });
+
+test.each(['', 'Content-Length: 26\r\n'])(
+  'a patched reply to HEAD has the length that the deployment says: %j',
+  async (length) => {
+    const { ask, exchange } = await under(
+      { patch: { headers: { 'X-New': '1' }, body: [] } },
+      `HTTP/1.1 200 OK\r\n${length}\r\n`,
+    );
+    const { headers } = await ask('HEAD', '/pets');
+    expect([headers['x-new'], headers['content-length']]).toEqual(['1', length ? '26' : undefined]);
+    expect(await exchange()).toMatchObject({ patched: ['header X-New: nothing → "1"'] });
+  },
+);
