@@ -6,7 +6,7 @@ import { RESET_PARTS } from '../core/sandbox/state.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
-import { joinWords, rowNames } from '../core/words.ts';
+import { type Intersection, joinWords, rowNames } from '../core/words.ts';
 import { addedRows, type FeatureSettings, findFeatureCommand } from '../features.ts';
 import {
   FILE,
@@ -143,19 +143,10 @@ export const FLAG_GROUPS = {
 };
 
 /** Every flag. The command line, the environment, config files, the help and the docs follow from it. */
-export const FLAGS = {
-  ...FLAG_GROUPS.Address,
-  ...FLAG_GROUPS.Command,
-  ...FLAG_GROUPS.Store,
-  ...FLAG_GROUPS.Simulation,
-  ...FLAG_GROUPS.Answers,
-  ...FLAG_GROUPS.Keys,
-  ...FLAG_GROUPS['Control API'],
-  ...FLAG_GROUPS.Deployment,
-  ...FLAG_GROUPS.Output,
-  ...FLAG_GROUPS.Reports,
-  ...FLAG_GROUPS.Other,
-};
+export const FLAGS: Intersection<(typeof FLAG_GROUPS)[keyof typeof FLAG_GROUPS]> = Object.assign(
+  {},
+  ...Object.values(FLAG_GROUPS),
+);
 
 export type FlagName = keyof typeof FLAGS;
 

@@ -14,33 +14,28 @@ import { FLAGS, type Flags, spell } from './flags.ts';
 
 /** `startServer` with its errors as the command prints them: a UsageError or a Failure. */
 export function start(settings: ServeSettings, files?: LoadedFiles): Promise<RunningServer> {
-  return startServerWith(FEATURES, { ...settings, proxyVariables: process.env }, files).catch(
-    (error) => {
-      throw explain(error, settings);
-    },
-  );
+  const all = { ...settings, proxyVariables: process.env };
+  return startServerWith(FEATURES, all, files).catch((error) => explain(error, settings));
 }
 
 /** The same for `loadFiles`. */
 export function load(settings: ServeSettings): Promise<LoadedFiles> {
-  return loadFiles(settings).catch((error) => {
-    throw explain(error, settings);
-  });
+  return loadFiles(settings).catch((error) => explain(error, settings));
 }
 
 const NO_FILE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
-function explain(cause: unknown, { host, port }: ServeSettings): unknown {
+function explain(cause: unknown, { host, port }: ServeSettings): never {
   if (cause instanceof ContentError) {
     const what = cause instanceof ScenarioError ? 'a scenario' : 'the store';
     // Each problem begins with the path of its file.
-    return new UsageError(`${what} cannot be used\n${cause.message}`, { cause });
+    throw new UsageError(`${what} cannot be used\n${cause.message}`, { cause });
   }
   if (cause instanceof CertificateError) {
-    return new UsageError(`the certificate cannot be used\n${cause.message}`, { cause });
+    throw new UsageError(`the certificate cannot be used\n${cause.message}`, { cause });
   }
   if (cause instanceof StorageError) {
-    return NO_FILE.has(errorCode(cause.cause) ?? '')
+    throw NO_FILE.has(errorCode(cause.cause) ?? '')
       ? new UsageError(`--db: ${cause.message}`, { cause })
       : new Failure(cause.message, { cause });
   }
@@ -49,20 +44,20 @@ function explain(cause: unknown, { host, port }: ServeSettings): unknown {
     case 'ENOTFOUND':
     case 'EAI_AGAIN': {
       const expected = 'an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all';
-      return refusal('--host', expected, describe(host));
+      throw refusal('--host', expected, describe(host));
     }
     case 'EADDRINUSE':
-      return new Failure(
+      throw new Failure(
         `port ${port} of ${host} is taken: stop the program that listens there, or choose another port with --port (0 picks a free one)`,
         { cause },
       );
     case 'EACCES':
-      return new Failure(
+      throw new Failure(
         `no permission to listen on port ${port} of ${host}: choose one above 1023 with --port (0 picks a free one)`,
         { cause },
       );
     default:
-      return cause;
+      throw cause;
   }
 }
 

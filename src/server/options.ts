@@ -174,15 +174,10 @@ export const OPTION_GROUPS = {
   },
 } satisfies OptionGroups;
 
-const { Address, Store, Simulation, Answers, 'Control API': Control } = OPTION_GROUPS;
-
-const OPTIONS = {
-  ...Address,
-  ...Store,
-  ...Simulation,
-  ...Answers,
-  ...Control,
-};
+const OPTIONS: Intersection<(typeof OPTION_GROUPS)[keyof typeof OPTION_GROUPS]> = Object.assign(
+  {},
+  ...Object.values(OPTION_GROUPS),
+);
 
 const TIME = optional(number(1, DAY_MS, 'milliseconds from 1 to a day'), '');
 

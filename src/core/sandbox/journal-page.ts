@@ -82,9 +82,3 @@ export interface RememberedStates {
   readonly before: State;
   readonly after: State;
 }
-
-export interface RememberedEdit {
-  readonly edit: Edit;
-  readonly before: State;
-  readonly laterCalls: number;
-}

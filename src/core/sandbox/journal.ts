@@ -14,7 +14,6 @@ import {
   type JournalPage,
   type JournalQuery,
   type JournalSize,
-  type RememberedEdit,
   type RememberedStates,
   selectExchanges,
 } from './journal-page.ts';
@@ -144,11 +143,10 @@ export class Journal {
     return this.#edits?.map(({ edit }) => edit) ?? [];
   }
 
-  lastEdit(): RememberedEdit | undefined {
+  /** The one that an undo takes back, while the state before it is remembered. */
+  lastEdit(): (KeptEdit & { readonly before: State }) | undefined {
     const last = this.#latestEdit();
-    if (last?.before === undefined) return undefined;
-    const { edit, before } = last;
-    return { edit, before, laterCalls: last.laterCalls };
+    return last?.before && { ...last, before: last.before };
   }
 
   #latestEdit(): KeptEdit | undefined {

@@ -59,12 +59,6 @@ export interface ServerContext extends JournalContext, HoldContext {
   readonly platform: Platform;
 }
 
-export interface UndoneEdit {
-  readonly what: string;
-  /** How many later calls had changed the store. */
-  readonly laterCalls: number;
-}
-
 interface OpenedSandbox {
   readonly name: string;
   readonly start: Start;
@@ -180,8 +174,8 @@ export class Sandbox {
     return { ...changed, state: { ...state, counters, past }, edit: text };
   }
 
-  /** Undefined if nothing can be undone. */
-  undo(by: string): Outcome<UndoneEdit | undefined> {
+  /** What was undone, with how many later calls that had changed the store; undefined if nothing was. */
+  undo(by: string): Outcome<{ what: string; laterCalls: number } | undefined> {
     const before = this.#newest;
     const last = this.journal.lastEdit();
     if (last === undefined) return outcome(before, undefined);

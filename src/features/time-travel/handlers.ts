@@ -33,7 +33,7 @@ import type { ReadyReply } from '../../core/sandbox/holds.ts';
 import type { RememberedStates } from '../../core/sandbox/journal-page.ts';
 import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import { readPrefer } from '../../core/sandbox/preference.ts';
-import type { Sandbox, UndoneEdit } from '../../core/sandbox/sandbox.ts';
+import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { createServiceRequest } from '../../core/sandbox/service-request.ts';
 import { changeLayers, type State } from '../../core/sandbox/state.ts';
 import { currentInstant } from '../../core/service/clock.ts';
@@ -234,7 +234,7 @@ export async function undoLatest(
   sandbox: Sandbox,
   kept: KeptSandbox,
   by: string,
-): Promise<UndoneEdit | undefined> {
+): Promise<Undone | undefined> {
   // The journal has an edit once it is kept.
   while (sandbox.pending !== undefined) await kept.run(() => sandbox.read());
   return kept.run(() => sandbox.undo(by));
