@@ -43,10 +43,14 @@ function findProgram() {
   const folder = join(temporary, 'petstore-mock');
   const wanted = version.endsWith('.tgz') ? version : `petstore-mock@${version}`;
   // On Windows, npm is a script, which needs a shell.
-  execFileSync('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', wanted], {
-    stdio: 'inherit',
-    shell: platform === 'win32',
-  });
+  const command = ['install', '--prefix', folder, '--no-audit', '--no-fund', wanted];
+  try {
+    execFileSync('npm', command, { stdio: 'inherit', shell: platform === 'win32' });
+  } catch (cause) {
+    const advice =
+      'install the package in the project before this step, or set version to a tarball';
+    throw new Error(`npm could not install ${wanted}: ${advice}`, { cause });
+  }
   return join(folder, PROGRAM);
 }
 

@@ -14,7 +14,7 @@ const { inputs, runs } = parse(readPage('action.yml'));
 function openJob(
   name: string,
   given: Environment = {},
-  { root = packageRoot, workspace = '' } = {},
+  { root = packageRoot, workspace = '', path = process.env.PATH } = {},
 ) {
   const file = (kind: string) => join(folder, `${name}.${kind}`);
   const read = (kind: string): Environment => {
@@ -27,6 +27,7 @@ function openJob(
   ]);
   const env = {
     ...Object.fromEntries(all),
+    PATH: path,
     RUNNER_TEMP: folder,
     GITHUB_WORKSPACE: workspace,
     GITHUB_STEP_SUMMARY: file('SUMMARY'),
@@ -86,4 +87,9 @@ test('an action that is not built takes the package of the project', async () =>
   expect(code, output).toBe(0);
   expect(job.read('STATE').program).toMatch(project);
   expect((await job.post()).code).toBe(0);
+  const alone = await openJob('alone', {}, { root: action, path: folder }).main();
+  expect(alone).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/or set version to a tar/),
+  });
 });

@@ -33,7 +33,7 @@ const ABOUT = 'A local mock server for the pet store service, for developers of 
 
 const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--read-only-key is ${variableFor('readOnlyKey')}; commas separate repeated values, true and false turn a switch on and off) or a member of the JSON object in the --config file. A flag wins over a variable, and a variable over the file.`;
 
-const GUIDE = `For scripts and agents: ${join(packageRoot, 'docs/agents.md')}`;
+const GUIDE = `For scripts and agents: ${join(packageRoot, 'SKILL.md')}`;
 
 const OPTIONS = ASSUMPTION_IDS.flatMap((id) => optionNames(id).map((name) => `${id}=${name}`));
 

@@ -58,7 +58,7 @@ export const FLAG_GROUPS = {
       'Sandbox to control instead of the default one (ctl), or to judge instead of all (gate).',
     ),
     token: forCallers(TOKEN, 'Token of the control API.'),
-    ca: forCallers(FILE, 'Trust this certificate, in PEM.'),
+    ca: optionFor('health', 'ctl', 'gate')(FILE, 'Trust this certificate, in PEM.'),
     timeout: forWaiting(
       milliseconds(1, DAY_MS),
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,

@@ -63,7 +63,12 @@ describe('health', () => {
   });
 
   test.each([
-    ['that answers something else', 404, '60000', 'answered 404'],
+    [
+      'that answers something else',
+      404,
+      '60000',
+      'got 404 from something other than petstore-mock',
+    ],
     ['that is no petstore-mock', 200, '60000', 'something other than petstore-mock'],
     ['that does not answer in time', undefined, '50', 'within 50 ms'],
   ])('exits with 1 for a server %s', async (_what, status, timeout, message) => {

@@ -22,18 +22,19 @@ describe('a server under --tls', () => {
     expect(protocol).toBe('https:');
     const health = (args: readonly string[], env = {}) =>
       runCommand(['health', '--timeout', '60000', ...args], env);
-    const [plain, secure, variable, unverified, verified] = await Promise.all([
+    const [plain, secure, variable, unverified, verified, given] = await Promise.all([
       health(['--port', port]),
       health(['--port', port, '--tls']),
       health(['--port', port], { PETSTORE_MOCK_TLS: '1' }),
       health(['--url', origin]),
       health(['--url', origin], { NODE_EXTRA_CA_CERTS: file }),
+      health(['--url', origin, '--ca', file]),
     ]);
-    const codes = [plain, secure, variable, unverified, verified].map(({ code }) => code);
-    expect(codes).toEqual([1, 0, 0, 1, 0]);
-    expect(plain.stderr).toContain('answered 400; if it speaks HTTPS, add --tls');
+    const codes = [plain, secure, variable, unverified, verified, given].map(({ code }) => code);
+    expect(codes).toEqual([1, 0, 0, 1, 0, 0]);
+    expect(plain.stderr).toContain('use a base URL with https://');
     expect(secure.stdout).toBe(`${origin} is up\n`);
-    expect(unverified.stderr).toContain('DEPTH_ZERO_SELF_SIGNED_CERT');
+    expect(unverified.stderr).toContain('is not trusted: pass it as `ca`, or its file with --ca');
     expect(await stop()).toEqual({ code: 0, signal: null });
   });
 

@@ -21,7 +21,6 @@ import {
 import { ERROR_CODES } from '../../src/core/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
 import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/core/contract/possible-replies.ts';
-import { ENDPOINTS } from '../../src/core/control/endpoints.ts';
 import { recordExchange } from '../../src/core/control/journal/exchange-text.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { FINDING_CODE_NAMES } from '../../src/core/sandbox/report-shapes.ts';
@@ -138,14 +137,6 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
       `${describeEnding({ kind: 'signalled', signal: 'SIGKILL' }).exitCode - 9} + _n_`,
       'any other',
     ]),
-  },
-  'docs/control-api.md': {
-    Endpoints: [
-      ['endpoint', 'does'],
-      ENDPOINTS.filter(({ path }) => !/^\/(?:animals|inventory)/.test(path)).map(
-        ({ method, path, summary }) => [code(`${method.toUpperCase()} ${path.slice(1)}`), summary],
-      ),
-    ],
   },
   'docs/scenario-format.md': {
     Fields: fieldsOf(SCENARIO.schema),
