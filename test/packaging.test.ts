@@ -92,6 +92,14 @@ test('npx has no dependency to install, and no peer dependency whose metadata it
   expect(manifest.peerDependencies).toBeUndefined();
 });
 
+test('each example asks for this version', () => {
+  const found = readdirSync(join(packageRoot, 'examples'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => basename(file) === 'package.json')
+    .map((file) => JSON.parse(readPage(`examples/${file}`)).devDependencies['petstore-mock']);
+  expect(found.length).toBeGreaterThan(3);
+  expect(new Set(found)).toEqual(new Set([`^${manifest.version}`]));
+});
+
 /** Chunks that a start without their flag or request does not load, by the module that gives the name. */
 const SELDOM_NEEDED = ['express', 'fleet', 'generate-certificate', 'resolve-scenarios'];
 

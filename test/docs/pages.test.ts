@@ -5,20 +5,12 @@ import { BASE_PATH, OPERATION_IDS, operationShape } from '../../src/core/contrac
 import { ENDPOINTS } from '../../src/core/control/endpoints.ts';
 import { packageRoot } from '../../src/server/files.ts';
 import { allBlocks, anchors, blocks, DOCS, links, readPage, section } from '../helpers/page.ts';
-import { type Step, stepsOf, takeWalk } from '../helpers/walk.ts';
+import { type Step, stepsOf } from '../helpers/walk.ts';
 
 const PAGES = ['README.md', 'SKILL.md', 'SECURITY.md', 'CONTRIBUTING.md', ...DOCS];
 const WALKS = ['README.md', 'SKILL.md', ...DOCS].filter(
   (page) => stepsOf(readPage(page)).length > 0,
 );
-
-// A sweep runs a client dozens of times: it is left to the endurance tests, as are the other pages.
-test('every command of README.md does what it says, except for sweeps', () =>
-  takeWalk(stepsOf(readPage('README.md')).filter((step) => !isSweep(step))));
-
-function isSweep(step: Step): boolean {
-  return step.kind === 'run' && step.command.includes('petstore-mock sweep');
-}
 
 test('every block of shell is run, except those that need Docker or a clone', () => {
   const infos = ['README.md', 'SKILL.md', ...DOCS].flatMap((page) =>
