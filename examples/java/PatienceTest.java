@@ -121,7 +121,7 @@ final class PatienceTest {
       throws Exception {
     var mock = new MockSandbox(http);
     mock.hold("cancel", "cancelOrder", "1");
-    new Screen(http, mock).cancel(1, Duration.ofMillis(200));
+    new Screen(http, mock).cancel(1, Duration.ofSeconds(1));
     check(mock.count("cancelOrder", 409) == 1, "a second attempt");
   }
 

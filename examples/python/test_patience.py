@@ -92,7 +92,7 @@ class Patience(unittest.TestCase):
 
     def test_takes_an_order_for_cancelled_when_only_the_reply_was_late(self):
         self.mock.hold("cancelOrder", calls=1)
-        self.screen.cancel(1, patience=0.2)
+        self.screen.cancel(1, patience=1)
         self.assertEqual(self.mock.wait(2, operation="cancelOrder"), 2)
 
 

@@ -39,7 +39,7 @@ test('shows the latest search, even if its reply comes first', async ({ mock }) 
 test('takes an order for cancelled when only the reply was late', async ({ mock }) => {
   const screen = new Screen(mock.url, mock.key);
   await mock.hold('cancelOrder', { calls: 1 });
-  await screen.cancel(1, 100);
+  await screen.cancel(1, 1_000);
   const [first, second] = await mock.requests.wait({ operation: 'cancelOrder' }, { atLeast: 2 });
   expect([first?.hold?.ended, second?.status]).toEqual(['left', 409]);
 });

@@ -7,7 +7,7 @@ import { packageRoot } from '../../src/server/files.ts';
 import { type CommandResult, runCommand, spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
-import type { Environment } from '../helpers/program.ts';
+import { type Environment, expectEnd } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
 
@@ -152,7 +152,7 @@ describe.concurrent('stopping', () => {
     const file = join(folder, 'left.pid');
     const { code } = await execShell([], `sleep 1000 & echo $! > ${file}; exit 3`);
     expect(code).toBe(3);
-    expect(isRunning(Number(readFileSync(file, 'utf8')))).toBe(false);
+    await expectEnd(Number(readFileSync(file, 'utf8')));
   });
 
   test('--timeout ends a command that runs too long', async () => {
@@ -173,19 +173,9 @@ describe.concurrent('stopping', () => {
     });
     expect(await command.ending).toEqual({ kind: 'signalled', signal: 'SIGKILL' });
     const pids = readFileSync(file, 'utf8').split(' ').map(Number);
-    expect(pids.map(isRunning)).toEqual([false, false]);
+    await Promise.all(pids.map(expectEnd));
   });
 });
-
-/** Whether a process is running, and not a zombie. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 describe.concurrent('the report', () => {
   test('lists the replies that the command was shown, and fails if they are too few', async () => {

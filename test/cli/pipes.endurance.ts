@@ -94,7 +94,8 @@ async function expectEnd(args: readonly string[], pipe: string): Promise<void> {
   });
   const isWaiting = () =>
     hasEnded || hasOpened(child.pid, pipe) || printed.stdout.includes('petstore-mock ready');
-  await expect.poll(isWaiting, { interval: 20, timeout: 110_000 }).toBe(true);
+  // A whole check precedes its --save.
+  await expect.poll(isWaiting, { interval: 20, timeout: 240_000 }).toBe(true);
   started += 1;
   child.kill(started % 2 === 0 ? 'SIGTERM' : 'SIGINT');
   const { code } = await exited;
@@ -105,8 +106,6 @@ async function expectEnd(args: readonly string[], pipe: string): Promise<void> {
 
 describe.runIf(existsSync('/proc/self/fd'))(
   'no signal waits for a pipe without another end',
-  // A whole check precedes its --save.
-  { timeout: 120_000 },
   () => {
     test.concurrent.each(LINES)('%s', async (_flag, wordsFor) => {
       const pipe = newPipe(join(newFolder(), 'pipe.json'));

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
@@ -15,11 +16,18 @@ export async function listen(server: Server): Promise<number> {
   return address.port;
 }
 
-/** A port of loopback that was free a moment ago. */
+/**
+ * A port of loopback that is free, below those that systems give to connections: one of them could
+ * take it before its server does.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, 32_768);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').catch(() => undefined);
+    if (isFree === undefined) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }

@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { expect } from 'vitest';
 
 /** An environment in which no tool notices that vitest runs it, with nothing of ours that happens to be set. */
 const ENVIRONMENT = Object.fromEntries(
@@ -66,6 +67,19 @@ export async function runProgram(
   child.stdin.end();
   const { code } = await exited;
   return { code, output: printed.output };
+}
+
+/** A process ends only when it gets a turn, also one that was killed; a zombie has ended. */
+export async function expectEnd(pid: number): Promise<void> {
+  const isRunning = (): boolean => {
+    try {
+      process.kill(pid, 0);
+      return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    } catch {
+      return false;
+    }
+  };
+  await expect.poll(isRunning, { interval: 20 }).toBe(false);
 }
 
 /** The path of an installed program with one of these names; undefined if there is none. */

@@ -4,7 +4,7 @@ import { startServer } from '../../../src/index.ts';
 import { axeViolations, openPage } from '../../helpers/browser.ts';
 import { describeDashboard, openDashboard } from '../../helpers/dashboard.ts';
 import { serverFor } from '../../helpers/deployment.ts';
-import { TOKEN_HOST } from '../../helpers/host.ts';
+import { freePort, TOKEN_HOST } from '../../helpers/host.ts';
 
 /** In bytes. */
 const FIRST_VIEW = 65_000;
@@ -55,7 +55,7 @@ describeDashboard('the page', (open, browser) => {
   });
 
   test('reports that the server is lost, and reconnects', async () => {
-    const first = await startServer({ port: 0 });
+    const first = await startServer({ port: await freePort() });
     const { page } = await openDashboard(browser(), first);
     await page.getByText('No exchanges yet').waitFor();
     await first.close();

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest';
 import { startServer } from '../../../src/index.ts';
 import { describeDashboard, openDashboard } from '../../helpers/dashboard.ts';
 import { serverFor } from '../../helpers/deployment.ts';
+import { freePort } from '../../helpers/host.ts';
 
 describeDashboard('the page', (open, browser) => {
   test('keeps what is typed into its forms and the editor while the server is killed', async () => {
-    const first = await startServer({ port: 0 });
+    const first = await startServer({ port: await freePort() });
     const { page, press, control } = await openDashboard(browser(), first, 'exchanges/new');
     const base = page.url().split('#')[0];
     await page.getByLabel('Path').fill('/v1/pets/41');

@@ -197,9 +197,10 @@ describeWithRedis('the Redis of a fleet', () => {
     };
     expect((await one('GET', '/v1/pets/1')).status).toBe(200);
     redis.freeze();
-    expect(await elapsed('the change may have been made')).toBeLessThan(6000);
-    expect(await elapsed('the change was not made')).toBeLessThan(5500);
-    expect(await elapsed('cannot be reached (no reply within')).toBeLessThan(100);
+    // Each with as much time for a slow machine as tells it from one more wait.
+    expect(await elapsed('the change may have been made')).toBeLessThan(9500);
+    expect(await elapsed('the change was not made')).toBeLessThan(9500);
+    expect(await elapsed('cannot be reached (no reply within')).toBeLessThan(4500);
     const health = await one('GET', '/__mock/health');
     expect([health.status, health.text]).toEqual([503, expect.stringContaining('no reply within')]);
     redis.thaw();

@@ -82,7 +82,7 @@ describeWithRedis('a fleet', () => {
     const held = async () => {
       await ask('POST', '/__mock/holds', hold);
       const calls = [1, 2, 3, 4].map((id) => ask('GET', `/v1/pets/${id}`));
-      const wait = { hold: 'pets', held: true, atLeast: 4, within: 'PT5S' };
+      const wait = { hold: 'pets', held: true, atLeast: 4, within: 'PT30S' };
       const { json } = await ask('POST', '/__mock/requests/count', { body: wait });
       expect(json).toEqual({ count: 4, complete: true });
       return calls;
@@ -126,7 +126,7 @@ describeWithRedis('a fleet', () => {
       const calls = asks.flatMap((ask) =>
         Array.from({ length: CALLS }, () => ask('GET', '/v1/pets/1')),
       );
-      const wait = { hold: 'pets', atLeast: round * calls.length, within: 'PT20S' };
+      const wait = { hold: 'pets', atLeast: round * calls.length, within: 'PT30S' };
       await second('POST', '/__mock/requests/count', { body: wait });
       const releases = await Promise.all(
         calls.map((_, index) => {
@@ -222,7 +222,7 @@ describeWithRedis('a fleet', () => {
 
   test('removes a sandbox that no server uses, once, but none of which one holds a reply', async () => {
     const notices: string[] = [];
-    const options = { sandboxIdle: 800, onNotice: (it: string) => notices.push(it) };
+    const options = { sandboxIdle: 4_000, onNotice: (it: string) => notices.push(it) };
     const [one, two] = [await join(options), await join(options)];
     const [first, second] = [asker(one.port, ''), asker(two.port, '')];
     await second('POST', '/~held/__mock/holds', { body: { on: 'getPet', hold: true } });
@@ -234,7 +234,7 @@ describeWithRedis('a fleet', () => {
       return [status, ...notices];
     };
     const removed = expect.stringContaining('removed sandbox idle: ');
-    await expect.poll(used, { interval: 100, timeout: 10_000 }).toEqual([409, removed]);
+    await expect.poll(used, { interval: 100 }).toEqual([409, removed]);
     const { json } = await first('GET', '/__mock/sandboxes?_sort=lastUsed&_order=desc');
     const names = Object(json).map(({ name }: { name: string }) => name);
     expect(names.sort()).toEqual(['busy', 'default', 'held', 'staging']);
@@ -347,7 +347,7 @@ describeWithRedis('a fleet', () => {
   });
 
   test('answers health with 503 while it drains, and calls as before', async () => {
-    const server = await join({ drain: 500 });
+    const server = await join({ drain: 5_000 });
     const ask = asker(server.port, '');
     const closed = server.close();
     const health = await ask('GET', '/__mock/health');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../../../src/server/files.ts';
-import { describeInChromium } from '../../helpers/browser.ts';
+import { describeInChromium, openPage } from '../../helpers/browser.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { findProgram, runProgram } from '../../helpers/program.ts';
 import { examplesProject } from '../../helpers/projects.ts';
@@ -69,27 +69,25 @@ describeInChromium('the example in process', (browser) => {
   });
 
   test('runs in a plain page', async () => {
-    const page = await browser().newPage();
+    const page = await openPage(browser());
     await page.goto(`${await serveFiles(folder)}/in-process/page.html`);
     await expect.poll(() => page.textContent('p')).toBe('Too late');
-    await page.close();
   });
 
   test('runs in a service worker', async () => {
     const args = ['worker.js', '--format=iife', '--no-code-splitting', '--file=public/worker.js'];
     const rolldown = [modules('rolldown/bin/cli.mjs'), ...args];
     expect(await runProgram(node, rolldown, { cwd })).toMatchObject({ code: 0 });
-    const page = await browser().newPage();
+    const page = await openPage(browser());
     await page.goto(`${await serveFiles(join(cwd, 'public'))}/`);
     await expect.poll(() => page.textContent('p')).toBe('Too late');
-    await page.close();
   });
 
   test('is a playground, below any path of a static host', async () => {
     const root = temporaryFolder();
     const build = [join(packageRoot, 'scripts/playground.mjs'), join(root, 'some/where')];
     expect(await runProgram(node, build)).toMatchObject({ code: 0 });
-    const page = await browser().newPage();
+    const page = await openPage(browser());
     const origin = await serveFiles(root);
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
@@ -101,6 +99,5 @@ describeInChromium('the example in process', (browser) => {
     // Nothing but its files: the calls are answered in the page.
     expect(asked.filter((url) => !url.startsWith(`${origin}/some/where/`))).toEqual([]);
     expect(asked.filter((url) => url.includes('/v1/') || url.includes('__mock'))).toEqual([]);
-    await page.close();
   });
 });

@@ -85,7 +85,7 @@ test('at most 100 connections go to a deployment, and other requests wait', asyn
     if (!isSilent) socket.write(OK);
   });
   const asked = Array.from({ length: 110 }, () => ask('GET', '/inventory'));
-  await expect.poll(() => deployment.sockets.length, { timeout: 10_000 }).toBe(100);
+  await expect.poll(() => deployment.sockets.length).toBe(100);
   isSilent = false;
   for (const socket of deployment.sockets) socket.write(OK);
   const statuses = (await Promise.all(asked)).map(({ status }) => status);
