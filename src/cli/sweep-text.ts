@@ -78,17 +78,17 @@ const EXPLAINED: Partial<Record<Verdict, string>> = {
 };
 
 function explainVerdict({ verdict, ending, findings }: VariantRun): string {
-  const found = findings.map(describeFinding).join('; ');
+  const found = findings.map(formatFinding).join('; ');
   const why = ending.exitCode === 0 ? found : `the command ${describeEnding(ending).text}`;
   return EXPLAINED[verdict] ?? (verdict === 'flaky' ? `${why}, and passed when it ran again` : why);
 }
 
 function renderOutput(run: VariantRun, style: Style): string {
   const printed = run.lastLines.length > 0 ? run.lastLines : ['(no output)'];
-  const lines = [...run.findings.map(describeFinding), ...printed.map(escapeControls)];
+  const lines = [...run.findings.map(formatFinding), ...printed.map(escapeControls)];
   return `${bold(formatVariant(run), style)}\n${indent(lines)}`;
 }
 
-function describeFinding({ code, example }: VariantRun['findings'][number]): string {
+function formatFinding({ code, example }: VariantRun['findings'][number]): string {
   return `found ${code}: ${example}`;
 }

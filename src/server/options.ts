@@ -232,21 +232,21 @@ export function checkOptions(
   features: readonly AddedOptions[],
   nameOf: NameOption = String,
 ): asserts options is BaseOptions {
-  check(options, listRows(features), listShapes(features), nameOf);
+  checkGiven(options, listRows(features), listShapes(features), nameOf);
 }
 
 /** The same for `createApp`, which listens nowhere. */
 export function checkAppOptions(options: object): asserts options is AppOptions {
   const known = listShapes([]);
   const shapes = APP_OPTIONS.map((name) => [name, known[name] ?? ANY]);
-  check(options, OPTIONS, Object.fromEntries(shapes), String);
+  checkGiven(options, OPTIONS, Object.fromEntries(shapes), String);
 }
 
 function codeShapes(rows: Readonly<Record<string, OptionShape>>) {
   return Object.fromEntries(Object.entries(rows).map(([name, { codeShape }]) => [name, codeShape]));
 }
 
-function check(
+function checkGiven(
   options: object,
   rows: Readonly<Record<string, OptionShape>>,
   shapes: Readonly<Record<string, Shape<unknown>>>,

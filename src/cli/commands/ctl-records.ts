@@ -55,7 +55,7 @@ export const RECORD_ACTIONS = {
     async run(client, [name, ...words]) {
       const collection = readCollection('ctl add', name);
       const body = parseFields(collection, words);
-      return recordResult(await readJson(client.request(`POST /${collection}`, { body })));
+      return recordResult(await readReply(client.request(`POST /${collection}`, { body })));
     },
   },
   set: {
@@ -77,7 +77,7 @@ export const RECORD_ACTIONS = {
   },
 } as const satisfies Record<string, Action>;
 
-async function readJson(response: Promise<Response>): Promise<unknown> {
+async function readReply(response: Promise<Response>): Promise<unknown> {
   return parseJson(await (await response).text());
 }
 
@@ -147,14 +147,14 @@ export async function callEndpoint(
   const response = await client.request(`${endpoint.method.toUpperCase()} ${endpoint.path}`, {
     path,
     query: fillsBody ? {} : given,
-    body: fillsBody ? given : content && (await readBody(content, endpoint.body?.asText)),
+    body: fillsBody ? given : content && (await readContent(content, endpoint.body?.asText)),
   });
   const text = await response.text();
   if (text === '') return { text: `${id}\n` };
   return { text: `${text.trimEnd()}\n`, json: Object(tryParseJson(text) ?? { text }) };
 }
 
-async function readBody(content: string, mayBeYaml = false): Promise<object | string> {
+async function readContent(content: string, mayBeYaml = false): Promise<object | string> {
   const file = content.startsWith('@') ? content.slice(1) : undefined;
   const text = file === undefined ? content : await readTextFile(file, 'ctl call', 'a file');
   const isJson = !mayBeYaml || /\.json$/i.test(file ?? '');

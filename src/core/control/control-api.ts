@@ -1,5 +1,5 @@
 import { DEFAULT_SANDBOX, NAME_PATTERN } from '../limits.ts';
-import { getOrRefuse } from '../sandbox/locate-sandbox.ts';
+import { refuseName } from '../sandbox/locate-sandbox.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { StorageError } from '../sandbox/storage-error.ts';
 import { ContentError, formatProblem } from '../words.ts';
@@ -104,19 +104,19 @@ async function runEndpoint(
   params: ControlCall['params'],
   parts: ControlParts,
 ): Promise<ControlReply> {
-  const sandbox = findSandbox(endpoint, request, parts);
-  if (!(sandbox instanceof Sandbox)) return sandbox;
-  const endCall = sandbox.beginCall();
-  const body = await readBody(request, endpoint.body).finally(endCall);
-  if (body.refusal !== undefined) return body.refusal;
-  const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
-  if (query?.ok === false) return refuseInput(query.problems);
-  const kept = parts.persistence.of(sandbox);
-  const call = { ...request, params, query: query?.value, body: body.value, parts, sandbox, kept };
   try {
+    const sandbox = findSandbox(endpoint, request, parts);
+    if (!(sandbox instanceof Sandbox)) return sandbox;
+    const endCall = sandbox.beginCall();
+    const body = await readBody(request, endpoint.body).finally(endCall);
+    if (body.refusal !== undefined) return body.refusal;
+    const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
+    if (query?.ok === false) return refuseInput(query.problems);
+    const kept = parts.persistence.of(sandbox);
     // What other servers have done counts, too.
     if (!endpoint.unguarded) await kept.run(() => sandbox.read());
-    return await endpoint.handle(call);
+    const read = { params, query: query?.value, body: body.value };
+    return await endpoint.handle({ ...request, ...read, parts, sandbox, kept });
   } catch (error) {
     if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);
     if (error instanceof ContentError) return refuseInput(error.problems, formatProblem);
@@ -124,6 +124,7 @@ async function runEndpoint(
   }
 }
 
+/** Throws a StorageError if there are too many. */
 function findSandbox(
   { unguarded, defaultOnly, method }: Endpoint,
   request: ControlRequest,
@@ -132,12 +133,12 @@ function findSandbox(
   const { sandboxes } = parts;
   const { sandboxName: name } = request;
   // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
-  if (unguarded && NAME_PATTERN.test(name)) return sandboxes.default;
+  const isName = NAME_PATTERN.test(name);
+  if (unguarded && isName) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return refuseUnknown(request, parts);
+  if (!isName) return fromServiceReply(refuseName(sandboxes, name));
   // To look at a sandbox creates none.
-  if (method === 'get' && NAME_PATTERN.test(name)) return sandboxes.look(name);
-  const found = getOrRefuse(sandboxes, name);
-  return found instanceof Sandbox ? found : fromServiceReply(found);
+  return method === 'get' ? sandboxes.look(name) : sandboxes.getOrCreate(name);
 }
 
 function refuseUnknown({ mount, path }: ControlRequest, parts: ControlParts): ControlReply {

@@ -34,7 +34,7 @@ export function locateSandbox(
     if (!sandboxes.required) return { sandbox, authorization };
     const how =
       'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
-    const refusal = refuse(sandboxes, 'sandbox_required', 400, `name a sandbox: ${how}`);
+    const refusal = refuseRequest(sandboxes, 'sandbox_required', 400, `name a sandbox: ${how}`);
     return { sandbox, authorization, refusal };
   }
   // A wrong name is a mistake, also where another one decides.
@@ -43,24 +43,14 @@ export function locateSandbox(
   if (wrong !== undefined) {
     return { sandbox, authorization, refusal: refuseName(sandboxes, wrong) };
   }
-  const admitted = refuseTooMany(sandboxes, () => sandboxes.admit(name, authorization));
-  if (admitted instanceof Sandbox) return { sandbox: admitted, authorization };
-  if ('status' in admitted) return { sandbox, authorization, refusal: admitted };
-  return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
-}
-
-/** @returns a refusal if the name is invalid or there are too many sandboxes */
-export function getOrRefuse(sandboxes: Sandboxes, name: string): Sandbox | Reply {
-  if (!NAME_PATTERN.test(name)) return refuseName(sandboxes, name);
-  return refuseTooMany(sandboxes, () => sandboxes.getOrCreate(name));
-}
-
-function refuseTooMany<T>(sandboxes: Sandboxes, find: () => T): T | Reply {
   try {
-    return find();
+    const admitted = sandboxes.admit(name, authorization);
+    if (admitted instanceof Sandbox) return { sandbox: admitted, authorization };
+    return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
   } catch (error) {
-    if (error instanceof StorageError) return refuse(sandboxes, error.code, 503, error.refusal);
-    throw error;
+    if (!(error instanceof StorageError)) throw error;
+    const refusal = refuseRequest(sandboxes, error.code, 503, error.refusal);
+    return { sandbox, authorization, refusal };
   }
 }
 
@@ -84,10 +74,10 @@ function splitKey(
 
 export function refuseName(sandboxes: Sandboxes, name: string): Reply {
   const message = `sandbox name: expected ${NAME_FORM}, found ${describe(name)}`;
-  return refuse(sandboxes, 'sandbox_name_invalid', 400, message);
+  return refuseRequest(sandboxes, 'sandbox_name_invalid', 400, message);
 }
 
-function refuse<C extends ErrorCode>(
+function refuseRequest<C extends ErrorCode>(
   { default: sandbox }: Sandboxes,
   code: C,
   status: StatusOf<C>,

@@ -64,7 +64,7 @@ export function createRuleBook(
     rule,
     counter: counterKey(source, owner ?? rule.scenario, rule),
     isCounting: isCounted(rule),
-    tests: rule.where.map((condition) => createTest(id, condition)),
+    tests: rule.where.map((condition) => createCallTest(id, condition)),
   });
   const forOperation = (id: OperationId): OperationRule[] =>
     rules.flatMap((rule) => (rule.on.includes(id) ? [prepare(rule, id)] : []));
@@ -168,7 +168,7 @@ function randomShare(drawn: number, stream: keyof typeof STREAMS.ofMatch): numbe
 }
 
 /** Prepared once, since every call is compared with every rule of its operation. */
-function createTest(id: OperationId, { of, name, values }: Condition): CallTest {
+function createCallTest(id: OperationId, { of, name, values }: Condition): CallTest {
   const texts = values.map(({ text }) => text);
   const matchesAny = (given: readonly string[]): boolean =>
     given.length === 0 ? texts.includes(undefined) : given.some((text) => texts.includes(text));

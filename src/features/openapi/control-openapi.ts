@@ -52,7 +52,7 @@ export function createControlOpenApi(
       responses: Object.fromEntries(
         Object.entries(SHARED).map(([name, { status, description }]) => [
           name,
-          withRefs(createReply(String(status), description), schemas),
+          withRefs(describeReply(String(status), description), schemas),
         ]),
       ),
       schemas,
@@ -107,7 +107,7 @@ function createOperation(endpoint: TaggedEndpoint): Json {
 function createReplies({ replies, unguarded, body, ...details }: Endpoint): Json {
   const all: Record<string, Json> = {};
   for (const [status, reply] of Object.entries(replies)) {
-    all[status] = createReply(status, reply, details);
+    all[status] = describeReply(status, reply, details);
   }
   for (const [name, { status }] of Object.entries(SHARED)) {
     if (unguarded && name !== 'NotJson') continue;
@@ -117,7 +117,7 @@ function createReplies({ replies, unguarded, body, ...details }: Endpoint): Json
   return all;
 }
 
-function createReply(
+function describeReply(
   status: string,
   reply: Endpoint['replies'][number],
   { mediaType = 'application/json', headers }: Pick<Endpoint, 'mediaType' | 'headers'> = {},

@@ -3,7 +3,7 @@ import { createClient } from '../../client/connect-client.ts';
 import { createControlledMock } from '../../client/controlled-mock.ts';
 
 /** A server and one of its sandboxes: the default one unless the URL names another. */
-export interface PetstoreMock extends Readonly<ReturnType<typeof createMock>> {}
+export interface PetstoreMock extends Readonly<ReturnType<typeof createPetstoreMock>> {}
 
 export interface ConnectOptions {
   /** Any address of the server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
@@ -23,14 +23,14 @@ export interface ConnectOptions {
  * @example const mock = await connectPetstoreMock({ url: 'http://127.0.0.1:4010' });
  */
 export async function connectPetstoreMock(options: ConnectOptions): Promise<PetstoreMock> {
-  const mock = createMock(options, async () => {});
+  const mock = createPetstoreMock(options, async () => {});
   await mock.control.ping();
   // Health needs no token, the clock does.
   await mock.clock.get();
   return mock;
 }
 
-export function createMock(options: ConnectOptions, stop: () => Promise<void>) {
+export function createPetstoreMock(options: ConnectOptions, stop: () => Promise<void>) {
   const { key, ca } = options;
   return Object.assign(createControlledMock({ ...createClient(options), key }), {
     /** The certificate that a client must trust, in PEM; undefined without `tls`. */

@@ -8,7 +8,7 @@ import { type RunningServer, startServerWith } from '../../server/server.ts';
 import {
   type ConnectOptions,
   connectPetstoreMock,
-  createMock,
+  createPetstoreMock,
   type PetstoreMock,
 } from './connect.ts';
 import { applyOptions, createLike, refuseServerOptions } from './test-options.ts';
@@ -27,7 +27,7 @@ export async function startPetstoreMock(options: ServerOptions = {}): Promise<Pe
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= server.close());
   const { url, controlToken: token, certificate: ca } = server;
-  return createMock({ url, token, key, ca }, stop);
+  return createPetstoreMock({ url, token, key, ca }, stop);
 }
 
 async function startWithKey(

@@ -129,7 +129,7 @@ async function listForbidden(
     const reasons = all.flatMap(({ code, message }) =>
       fails(code) ? [indent(`${code}: ${message}`)] : [],
     );
-    return reasons.length > 0 ? [formatExchange(exchange), ...reasons].join('\n') : [];
+    return reasons.length > 0 ? [summarizeExchange(exchange), ...reasons].join('\n') : [];
   });
   const earlier = [...unlisted].flatMap(([kind, count]) =>
     fails(kind) && count > 0 ? [`${kind} (${count})`] : [],
@@ -179,13 +179,13 @@ export async function reportExchanges(sandbox: MockSandbox, test: string): Promi
   return [`petstore-mock ${where}:`, ...more, ...lines].join('\n');
 }
 
-export function formatExchange({ number, method, target, status }: RecordedExchange): string {
+export function summarizeExchange({ number, method, target, status }: RecordedExchange): string {
   return `  ${number}. ${method} ${target} → ${status ?? 'no reply'}`;
 }
 
 function explainExchange(exchange: RecordedExchange): string[] {
   const { basis, why, request, reply } = exchange;
-  const outcome = [formatExchange(exchange), ...listCircumstances(exchange), basis];
+  const outcome = [summarizeExchange(exchange), ...listCircumstances(exchange), basis];
   return [
     `${outcome.join(', ')}: ${why.join('; ')}`,
     ...formatBody('sent', request.body),

@@ -10,7 +10,7 @@ import type { RecordedExchange } from '../../core/control/journal/exchange-text.
 import { isObject, parseInt64 } from '../../core/json.ts';
 import type { InputOf } from '../../core/shape/shapes.ts';
 import { countText, describe, isRowName, suggest } from '../../core/words.ts';
-import { formatExchange } from './test-sandbox.ts';
+import { summarizeExchange } from './test-sandbox.ts';
 
 /** Of any runner. The method is optional since Playwright types a matcher as a record of anything. */
 interface AsymmetricMatcher {
@@ -90,7 +90,7 @@ export async function toHaveReceived(
   const lines = pass
     ? [
         `${where} received:`,
-        ...matching.slice(0, MAX_SHOWN).map(({ exchange }) => formatExchange(exchange)),
+        ...matching.slice(0, MAX_SHOWN).map(({ exchange }) => summarizeExchange(exchange)),
       ]
     : calls.length > 0
       ? [
@@ -137,7 +137,7 @@ function formatNearest(calls: readonly ComparedCall[]): string[] {
     .sort((a, b) => a.differences.length - b.differences.length)
     .slice(0, MAX_SHOWN)
     .flatMap(({ exchange, differences }) => [
-      formatExchange(exchange),
+      summarizeExchange(exchange),
       ...differences.map((line) => `     ${line}`),
     ]);
 }
@@ -149,7 +149,7 @@ function formatOthers(exchanges: readonly RecordedExchange[]): string[] {
     ...(more > 0 ? [`  (${countText(more, 'earlier call')})`] : []),
     ...exchanges
       .slice(-MAX_OTHERS)
-      .map((exchange) => `${formatExchange(exchange)}, ${exchange.operation ?? 'no operation'}`),
+      .map((exchange) => `${summarizeExchange(exchange)}, ${exchange.operation ?? 'no operation'}`),
   ];
 }
 

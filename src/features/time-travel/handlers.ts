@@ -78,7 +78,7 @@ export const TIME_TRAVEL_HANDLERS = {
     if (exchange.isRefused) return json<readonly Alternative[]>([]);
     const request = recreateRequest(exchange);
     if (request === undefined) return refuseDropped(exchange);
-    return json(await listAlternatives(call, exchange, request, states.before));
+    return json(await findAlternatives(call, exchange, request, states.before));
   }),
   replay: withExchange(async (call, exchange) => {
     if (exchange.isRefused) return refuseUnreplayable(exchange);
@@ -122,7 +122,7 @@ async function readPreference(
   return isRead ? readPrefer(prefer, platform, async () => state) : undefined;
 }
 
-async function listAlternatives(
+async function findAlternatives(
   { parts, onDisconnect }: Pick<ControlCall, 'parts' | 'onDisconnect'>,
   exchange: Exchange,
   request: ServiceRequest,

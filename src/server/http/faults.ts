@@ -42,30 +42,21 @@ export function applyFault(
     throw new Error(`${fault.kind} needs a reply`);
   const { status = 0, headers = [], body } = reply ?? {};
   const broken = { status, headers: withoutHeaders(headers, FRAMING), body };
-  findBreak(fault)(response, broken, pending);
+  if (fault.kind === 'slow-body') slowBody(response, broken, fault, pending);
+  else BREAKS[fault.kind](response, broken, pending);
 }
 
-/** Breaks the connection of a response. What replaces a reply does not look at it. */
+/** What replaces a reply does not look at it. */
 type Break = (response: ServerResponse, reply: WireReply, pending: PendingResponses) => void;
 
-function findBreak(fault: WireFault): Break {
-  switch (fault.kind) {
-    case 'reset':
-      return reset;
-    case 'close':
-      return endConnection;
-    case 'hang':
-      return hang;
-    case 'truncate':
-      return truncate;
-    case 'malformed-json':
-      return malformedJson;
-    case 'bad-chunk':
-      return badChunk;
-    case 'slow-body':
-      return (response, reply, pending) => slowBody(response, reply, fault, pending);
-  }
-}
+const BREAKS: Readonly<Record<Exclude<WireFault['kind'], 'slow-body'>, Break>> = {
+  reset,
+  close: endConnection,
+  hang,
+  truncate,
+  'malformed-json': malformedJson,
+  'bad-chunk': badChunk,
+};
 
 function reset({ req: { socket } }: ServerResponse): void {
   try {
@@ -87,7 +78,7 @@ function hang(response: ServerResponse, _reply: WireReply, pending: PendingRespo
 function truncate(response: ServerResponse, reply: WireReply): void {
   const { socket } = response.req;
   if (hasContent(response, reply)) {
-    const bytes = toBytes(reply);
+    const bytes = bodyBytes(reply);
     writeHead(response, reply, Math.max(bytes.length, 1));
     response.flushHeaders();
     // Bypasses the response, which would consider the reply complete.
@@ -101,7 +92,7 @@ function truncate(response: ServerResponse, reply: WireReply): void {
 
 /** A complete body that is not JSON. A status without a body, such as 204, stays as it is. */
 function malformedJson(response: ServerResponse, reply: WireReply): void {
-  const spoilt = spoilJson(toBytes(reply));
+  const spoilt = spoilJson(bodyBytes(reply));
   writeHead(response, reply, spoilt.length);
   response.end(hasContent(response, reply) ? spoilt : '');
 }
@@ -116,7 +107,7 @@ function badChunk(response: ServerResponse, reply: WireReply): void {
     truncate(response, reply);
     return;
   }
-  const bytes = toBytes(reply);
+  const bytes = bodyBytes(reply);
   const half = bytes.length >> 1;
   response.writeHead(reply.status, [...reply.headers, 'Transfer-Encoding', 'chunked']);
   response.flushHeaders();
@@ -137,7 +128,7 @@ function slowBody(
   { chunks, over }: Extract<Fault, { kind: 'slow-body' }>,
   pending: PendingResponses,
 ): void {
-  const body = toBytes(reply);
+  const body = bodyBytes(reply);
   writeHead(response, reply, body.length);
   if (!hasContent(response, reply) || body.length === 0) {
     response.end();
@@ -165,7 +156,7 @@ function slowBody(
   pending.add(response, sendRest);
 }
 
-function toBytes({ body = '' }: WireReply): Buffer {
+function bodyBytes({ body = '' }: WireReply): Buffer {
   return Buffer.from(body);
 }
 

@@ -142,11 +142,11 @@ export function writeReply(
   if (content === undefined) {
     response.writeHead(status, [...headers, ...framingHeaders(status, 0)]).end();
   } else if (typeof content === 'string') {
-    writeText(response, status, headers, content);
+    writeWhole(response, status, headers, content);
   } else writePieces(response, status, headers, content);
 }
 
-function writeText(
+function writeWhole(
   response: ServerResponse,
   status: number,
   headers: string[],
@@ -181,7 +181,7 @@ function writePieces(
   const chunks = joinChunks(pieces);
   const { value: first = '' } = chunks.next();
   if (first.length < CHUNK) {
-    writeText(response, status, headers, first);
+    writeWhole(response, status, headers, first);
     return;
   }
   response.writeHead(status, headers);

@@ -31,7 +31,7 @@ const COMMENT = ':\n\n';
 /** The texts of exchanges that were sent lately: each is made once for all streams. */
 const texts = new WeakMap<Exchange, { readonly text: string; readonly ended: unknown }>();
 
-function readText(exchange: Exchange): string {
+function eventText(exchange: Exchange): string {
   const known = texts.get(exchange);
   // The end of a hold changes it.
   const ended = exchange.hold?.ended;
@@ -83,7 +83,7 @@ export async function openStream(
       else {
         sent += 1;
         if (!passes(exchange, filter)) continue;
-        text += `id: ${sent}\nevent: exchange\ndata: ${readText(exchange)}\n\n`;
+        text += `id: ${sent}\nevent: exchange\ndata: ${eventText(exchange)}\n\n`;
       }
     }
     text += notes.join('');
@@ -130,7 +130,7 @@ export async function openStream(
     else if (event.kind === 'edit') note('event: edit\ndata: {}\n\n');
     else if (event.kind === 'hold' && passes(event.exchange, { ...filter, held: undefined })) {
       // Without an id: a client that reconnects goes on after the latest exchange.
-      note(`event: hold\ndata: ${readText(event.exchange)}\n\n`);
+      note(`event: hold\ndata: ${eventText(event.exchange)}\n\n`);
     }
     if (latest - sent >= MAX_WAITING) void sendAll();
     else schedule();

@@ -71,9 +71,9 @@ export function createListQuery<R>(
   );
   const settings = {
     q: optional(FILTER_TEXT, `Those with this text in ${joinWords(searched, 'or')}, in any case.`),
-    _sort: optional(words(choice(names)), 'Fields to sort by, separated by commas.'),
+    _sort: optional(separatedWords(choice(names)), 'Fields to sort by, separated by commas.'),
     _order: optional(
-      words(choice(['asc', 'desc', 'ASC', 'DESC']), 'asc'),
+      separatedWords(choice(['asc', 'desc', 'ASC', 'DESC']), 'asc'),
       '`asc` or `desc` for each field in `_sort`, separated by commas.',
     ),
     _page: optional(integer(1, Number.MAX_SAFE_INTEGER), 'The page number, from 1.'),
@@ -96,7 +96,7 @@ export function createListQuery<R>(
     );
     return {
       fields: [...Object.keys(given), ...sort],
-      filters: q === undefined ? filters : [...filters, contains(q, searched)],
+      filters: q === undefined ? filters : [...filters, hasText(q, searched)],
       order: sort.map((name, at) => ({ name, sign: /desc/i.test(orders[at] ?? '') ? -1 : 1 })),
       start,
       end: start + size,
@@ -121,14 +121,17 @@ function hasOneOf(name: string, wanted: Wanted) {
   return ({ [name]: value }: AnyRecord) => value !== undefined && wanted.has(String(value));
 }
 
-function contains(text: string, names: readonly string[]) {
+function hasText(text: string, names: readonly string[]) {
   const wanted = text.toLowerCase();
   return (record: AnyRecord) =>
     names.some((name) => record[name] && String(record[name]).toLowerCase().includes(wanted));
 }
 
 /** Comma-separated words. An empty word becomes `empty`, or is left out. */
-function words<Word extends string>(word: Shape<Word>, empty?: Word): Shape<readonly Word[]> {
+function separatedWords<Word extends string>(
+  word: Shape<Word>,
+  empty?: Word,
+): Shape<readonly Word[]> {
   return convert(ANY_TEXT, (text, at, report) => {
     const parts = text.split(',').flatMap((part) => part || (empty ?? []));
     return list(word, { max: LIMITS.sortFields }).read(parts, [...at], report);
