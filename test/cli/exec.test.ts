@@ -24,12 +24,12 @@ function exec(
 }
 
 /** Runs a script of the shell under `exec`; it starts faster than Node. */
-function execShell(flags: readonly string[], script: string): Promise<CommandResult> {
-  return runCommand(['exec', '--allow-no-calls', ...flags, '--', 'sh', '-c', script]);
+function execShell(flags: readonly string[], script: string) {
+  return runInProcess(['exec', '--allow-no-calls', ...flags, '--', 'sh', '-c', script]);
 }
 
-function client(name: string, ...flags: readonly string[]): Promise<CommandResult> {
-  return runCommand(['exec', ...flags, '--', process.execPath, join(CLIENTS, `${name}.mjs`)]);
+function client(name: string, ...flags: readonly string[]) {
+  return runInProcess(['exec', ...flags, '--', process.execPath, join(CLIENTS, `${name}.mjs`)]);
 }
 
 /** Our variables in the output of `env`. */
@@ -119,7 +119,7 @@ describe.concurrent('the command', () => {
   });
 
   test('is reported if it cannot be started', async () => {
-    const { code, stdout, stderr } = await runCommand(['exec', '--', join(folder, 'none')]);
+    const { code, stdout, stderr } = await runInProcess(['exec', '--', join(folder, 'none')]);
     expect({ code, stdout }).toEqual({ code: 127, stdout: '' });
     expect(stderr).toMatch(/none cannot be started: no such program\n$/);
     const file = join(folder, 'no-program');
@@ -156,7 +156,8 @@ describe.concurrent('stopping', () => {
   });
 
   test('--timeout ends a command that runs too long', async () => {
-    const { code, stderr } = await runCommand(['exec', '--timeout', '500', '--', 'sleep', '1000']);
+    const words = ['exec', '--timeout', '500', '--', 'sleep', '1000'];
+    const { code, stderr } = await runInProcess(words);
     expect(code).toBe(124);
     expect(stderr).toContain('timed out after 0.5 s');
   });
@@ -226,7 +227,8 @@ describe.concurrent('the report', () => {
       await held;
     `;
     const flags = ['--key', 'my-secret', '--har', `${har}`, '--coverage', `${page}`];
-    const { code, stderr } = await exec(flags, script);
+    const command = [process.execPath, '--input-type=module', '-e', script];
+    const { code, stderr } = await runInProcess(['exec', ...flags, '--', ...command]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/ in 3 calls\n/) });
     const { log } = JSON.parse(readFileSync(`${har}`, 'utf8'));
     expect(log.pages).toMatchObject([{ id: 'gone' }, { id: 'default' }]);
@@ -307,7 +309,7 @@ describe.concurrent('the report', () => {
     [[], 'exit 7', 7, true],
     [['--allow-no-calls'], 'exit 0', 0, false],
   ])('fails a command that made no call: %j %s', async (flags, script, status, isTold) => {
-    const { code, stderr } = await runCommand(['exec', ...flags, '--', 'sh', '-c', script]);
+    const { code, stderr } = await runInProcess(['exec', ...flags, '--', 'sh', '-c', script]);
     expect(code).toBe(status);
     expect(stderr).toContain('in 0 calls');
     expect(stderr.includes('no client has called the mock: does it take its base URL from')).toBe(
@@ -322,7 +324,9 @@ describe.concurrent('the report', () => {
       const { PETSTORE_MOCK_URL: url } = process.env;
       for (const path of ['/v1/pets', '/v1/pets', '/v1/pets', '/pet']) await fetch(url + path);
     `;
-    const { code, stderr } = await exec(['--fail-on', 'unmatched', '--coverage', file], script);
+    const command = [process.execPath, '--input-type=module', '-e', script];
+    const flags = ['--fail-on', 'unmatched', '--coverage', file];
+    const { code, stderr } = await runInProcess(['exec', ...flags, '--', ...command]);
     expect(code).toBe(3);
     const lines = stderr.replaceAll(/\s+/g, ' ');
     expect(lines).toMatch(
