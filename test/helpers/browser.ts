@@ -1,20 +1,22 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from '@playwright/test';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Download,
+  type Page,
+} from '@playwright/test';
 import axe, { type AxeResults } from 'axe-core';
-import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
-import { CHROMIUM_FLAGS } from '../../scripts/chromium.mjs';
-import { findProgram } from './program.ts';
+import { afterAll, beforeAll, describe, inject, onTestFinished } from 'vitest';
 
-const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
+const CHROMIUM = inject('chromium');
 
 /** Tests with the Chromium of this machine; skipped if it has none. */
 export function describeInChromium(what: string, tests: (browser: () => Browser) => void): void {
-  const name = CHROMIUM === undefined ? `${what} (skipped: no Chromium found)` : what;
-  describe.skipIf(CHROMIUM === undefined)(name, () => {
+  const name = CHROMIUM === '' ? `${what} (skipped: no Chromium found)` : what;
+  describe.skipIf(CHROMIUM === '')(name, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
-      const executablePath = CHROMIUM ?? '';
-      // The time of the hook ends what hangs.
-      browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS, timeout: 0 });
+      browser = await chromium.connect(CHROMIUM);
     });
     afterAll(() => browser?.close());
     tests(() => {
@@ -42,6 +44,12 @@ export async function axeViolations(page: Page, rules?: readonly string[]): Prom
   const options = JSON.stringify({ ...(rules && { runOnly: rules }) });
   const { violations } = await page.evaluate<AxeResults>(`axe.run(${options})`);
   return violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map((it) => it.html) }));
+}
+
+/** What a page has saved. */
+export async function textOf(download: Promise<Download>): Promise<string> {
+  const chunks = await (await (await download).createReadStream()).toArray();
+  return Buffer.concat(chunks).toString();
 }
 
 /** By how many pixels a page is wider than its window. */
