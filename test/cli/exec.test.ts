@@ -7,7 +7,7 @@ import { packageRoot } from '../../src/server/files.ts';
 import { type CommandResult, runCommand, spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
-import { type Environment, expectEnd } from '../helpers/program.ts';
+import { type Environment, waitForEnd } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
 
@@ -152,7 +152,7 @@ describe.concurrent('stopping', () => {
     const file = join(folder, 'left.pid');
     const { code } = await execShell([], `sleep 1000 & echo $! > ${file}; exit 3`);
     expect(code).toBe(3);
-    await expectEnd(Number(readFileSync(file, 'utf8')));
+    await waitForEnd(Number(readFileSync(file, 'utf8')));
   });
 
   test('--timeout ends a command that runs too long', async () => {
@@ -174,7 +174,7 @@ describe.concurrent('stopping', () => {
     });
     expect(await command.ending).toEqual({ kind: 'signalled', signal: 'SIGKILL' });
     const pids = readFileSync(file, 'utf8').split(' ').map(Number);
-    await Promise.all(pids.map(expectEnd));
+    await Promise.all(pids.map(waitForEnd));
   });
 });
 

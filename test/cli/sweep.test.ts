@@ -13,7 +13,7 @@ import { startServer } from '../../src/index.ts';
 import { spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
-import { expectEnd } from '../helpers/program.ts';
+import { waitForEnd } from '../helpers/program.ts';
 import { readSwept } from '../helpers/swept.ts';
 
 const folder = temporaryFolder();
@@ -238,7 +238,7 @@ test('an interruption ends every run and still prints the report', async () => {
   const { runs, notRun } = readSwept(printed);
   expect(runs).toEqual([]);
   expect(notRun.length).toBeGreaterThan(2);
-  for (const pid of pids()) await expectEnd(Number(pid));
+  for (const pid of pids()) await waitForEnd(Number(pid));
 });
 
 /** The replies of a new server to lines with method, path and body, without headers that always differ. */

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { expect } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** An environment in which no tool notices that vitest runs it, with nothing of ours that happens to be set. */
 const ENVIRONMENT = Object.fromEntries(
@@ -69,8 +69,8 @@ export async function runProgram(
   return { code, output: printed.output };
 }
 
-/** A process ends only when it gets a turn, also one that was killed; a zombie has ended. */
-export async function expectEnd(pid: number): Promise<void> {
+/** Waits for the end of a process: one that was killed still needs a turn. A zombie has ended. */
+export async function waitForEnd(pid: number): Promise<void> {
   const isRunning = (): boolean => {
     try {
       process.kill(pid, 0);
@@ -79,7 +79,7 @@ export async function expectEnd(pid: number): Promise<void> {
       return false;
     }
   };
-  await expect.poll(isRunning, { interval: 20 }).toBe(false);
+  while (isRunning()) await sleep(20);
 }
 
 /** The path of an installed program with one of these names; undefined if there is none. */
