@@ -1,5 +1,5 @@
 import { createClient } from '../client/connect-client.ts';
-import { type ControlClient, ControlError } from '../client/control-client.ts';
+import type { ControlClient } from '../client/control-client.ts';
 import { DEFAULTS } from '../core/limits.ts';
 import { describe } from '../core/words.ts';
 import { Failure, readCertificate, refusal } from '../terminal/command.ts';
@@ -36,9 +36,5 @@ export async function openControl(
 }
 
 export function explainError(error: Error): Failure {
-  const refused = error instanceof ControlError && error.code === 'unauthorized';
-  const why = refused
-    ? 'the control API requires its token: give it with --token or PETSTORE_MOCK_TOKEN'
-    : error.message;
-  return new Failure(why, { cause: error });
+  return new Failure(error.message, { cause: error });
 }

@@ -17,7 +17,7 @@ export function createClient({ url, token, ca }: ServerAddress, name?: string) {
     throw new TypeError(`url: ${expected}, found ${JSON.stringify(url)}`);
   }
   checkSandboxName(sandbox);
-  const fetch = createNodeFetch(ca === undefined ? {} : { ca });
+  const fetch = createNodeFetch({ ca });
   const control = formatControlUrl({ root, sandbox });
   return { root, sandbox, client: new ControlClient({ url: control, token, fetch, name }) };
 }

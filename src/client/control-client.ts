@@ -232,7 +232,7 @@ function writeSearch(query: object): string {
 
 /** Advice for users of the library, by error code. */
 const ADVICE: Readonly<Record<string, string>> = {
-  unauthorized: '; pass it to connectPetstoreMock as `token`',
+  unauthorized: '; pass it as `token`, or with --token',
   route_not_found: '; is it a petstore-mock without --no-control?',
 };
 

@@ -8,7 +8,7 @@ import type { Fetch } from './control-client.ts';
 const REQUESTS = { 'http:': http.request, 'https:': https.request };
 
 /** How much to trust: the certificates of a text in PEM, or any. Without either, as Node does. */
-type Trust = { readonly ca?: string } | { readonly rejectUnauthorized: false };
+type Trust = { readonly ca?: string | undefined } | { readonly rejectUnauthorized: false };
 
 /**
  * A `fetch` for the control API. Node's own passes calls to this machine to a proxy if

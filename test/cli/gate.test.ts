@@ -18,6 +18,13 @@ beforeAll(async () => {
   return () => server.close();
 });
 
+test('gate counts calls that got no reply but forced ones', async () => {
+  const server = await startServer({ port: 0, scenarios: ['outage'] });
+  await fetch(`${server.url}/pets`);
+  expect((await gate('', server.url)).code).toBe(0);
+  await server.close();
+});
+
 const gate = (flags: string, to = url) =>
   runInProcess(['gate', ...flags.split(' ').filter(Boolean), '--url', to]);
 

@@ -1,3 +1,4 @@
+import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { asError } from '../../core/thrown.ts';
 import type { ProgramCommand } from '../flags.ts';
 import { explainError, openControl } from '../open-control.ts';
@@ -8,15 +9,20 @@ export const gate: ProgramCommand = async ({ flags, terminal }) => {
   const client = await openControl(flags, 'gate');
   const query = { all: flags.sandbox === undefined };
   const { har } = flags;
-  const [coverage, findings, exchanges] = await Promise.all([
+  const [coverage, findings, sandboxes, exchanges] = await Promise.all([
     client.call('GET /coverage', { query }),
     client.call('GET /findings', { query }),
+    client.sandbox(DEFAULT_SANDBOX).call('GET /sandboxes'),
     har && client.send('GET /requests.har', { query }).then((reply) => reply.text()),
   ]).catch((error) => {
     throw explainError(asError(error));
   });
   const replies = [...coverage.documented, ...coverage.assumed];
-  const wasCalled = findings.total > 0 || replies.some(({ count }) => count > 0);
+  // A forced reply is in no report, and a deleted sandbox in no list.
+  const isListed = sandboxes.some(
+    ({ name, requests }) => requests > 0 && (flags.sandbox ?? name) === name,
+  );
+  const wasCalled = isListed || findings.total > 0 || replies.some(({ count }) => count > 0);
   const exitCode = await concludeRun(terminal, flags, {
     title: client.url,
     evidence: { coverage, findings },

@@ -11,9 +11,8 @@ export const health: ProgramCommand = async ({ flags }) => {
   const { root } = parseAddress(findServerUrl(flags));
   const url = formatControlUrl({ root, sandbox: DEFAULT_SANDBOX });
   const ca = await readCertificate('ca', flags.ca);
-  const trust = ca === undefined ? {} : { ca };
   // The request carries no secret.
-  const fetch = createNodeFetch(tls ? { rejectUnauthorized: false } : trust);
+  const fetch = createNodeFetch(tls ? { rejectUnauthorized: false } : { ca });
   const signal = AbortSignal.timeout(timeout);
   await new ControlClient({ url, fetch }).ping(signal).catch((cause) => {
     const late = `no answer from ${url} within ${timeout} ms`;

@@ -120,7 +120,7 @@ describe('a server', () => {
     onTestFinished(close);
     const url = `http://127.0.0.1:${port}/~own/v1/`;
     await expect(connectPetstoreMock({ url, token: 'wrong' })).rejects.toThrow(
-      /token.*; pass it to connectPetstoreMock as `token`$/,
+      /token.*; pass it as `token`, or with --token$/,
     );
     const remote = await connectPetstoreMock({ url, token: 'secret', key: 'other-key' });
     expect(remote.name).toBe('own');
