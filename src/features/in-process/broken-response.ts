@@ -3,7 +3,7 @@ import { withoutHeaders } from '../../core/raw-http.ts';
 import { type Fault, FRAMING, spoilJson, type WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
-import { createResponse } from './create-response.ts';
+import { createResponse, networkError } from './create-response.ts';
 import { delay } from './waiting.ts';
 
 /** What a caller of `fetch` sees of a fault. Rejects where it sees no reply. */
@@ -45,14 +45,6 @@ export async function breakResponse(
     case 'bad-chunk':
       return createResponse(status, [...headers, 'Transfer-Encoding', 'chunked'], half());
   }
-}
-
-/** As Node's own `fetch` reports it. */
-export function networkError(message: string, { kind }: Pick<Fault, 'kind'>): TypeError {
-  const cause = Object.assign(new Error(`the mock broke the connection: ${kind}`), {
-    code: 'ECONNRESET',
-  });
-  return new TypeError(message, { cause });
 }
 
 function breakOff(start: Uint8Array, error: Error): ReadableStream<Uint8Array> {

@@ -1,6 +1,7 @@
 import { toBytes } from '../../core/bytes.ts';
 import type { EventSink } from '../../core/control/reply.ts';
 import { findHeader, pairHeaders, type RawHeaders } from '../../core/raw-http.ts';
+import type { Fault } from '../../core/scenario/fault-table.ts';
 import { joinChunks } from '../../core/store/store-text.ts';
 import { onAbort } from './waiting.ts';
 
@@ -79,4 +80,12 @@ export function streamEvents(
     pull: () => resume(),
     cancel: close,
   });
+}
+
+/** As Node's own `fetch` reports it. */
+export function networkError(message: string, { kind }: Pick<Fault, 'kind'>): TypeError {
+  const cause = Object.assign(new Error(`the mock broke the connection: ${kind}`), {
+    code: 'ECONNRESET',
+  });
+  return new TypeError(message, { cause });
 }

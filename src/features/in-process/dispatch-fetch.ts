@@ -23,8 +23,7 @@ import {
   openArrival,
   type ServiceParts,
 } from '../../server/arrival.ts';
-import { breakResponse, networkError } from './broken-response.ts';
-import { createResponse, streamEvents, streamPieces } from './create-response.ts';
+import { createResponse, networkError, streamEvents, streamPieces } from './create-response.ts';
 import { delay, onAbort, untilAborted } from './waiting.ts';
 
 /** A request as a server would receive it. */
@@ -109,7 +108,11 @@ async function callService(sent: Sent, target: Target, parts: ServiceParts): Pro
   cancel();
   const { fault, reply } = exchange;
   if (fault?.kind === 'stale-connection') stale.add(parts);
-  if (fault !== undefined && isWireFault(fault)) return breakResponse(fault, reply, sent);
+  if (fault !== undefined && isWireFault(fault)) {
+    // Imported here, since few mocks have faults.
+    const { breakResponse } = await import('./broken-response.ts');
+    return breakResponse(fault, reply, sent);
+  }
   if (reply === undefined) throw new Error('An exchange has neither a reply nor a fault.');
   return createResponse(reply.status, reply.headers, reply.body, reply.phrase);
 }
