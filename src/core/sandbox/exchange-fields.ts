@@ -26,6 +26,7 @@ import {
 } from './report-shapes.ts';
 import {
   compareNumbers,
+  contained,
   equal,
   FILTER_TEXT,
   type Filter,
@@ -93,8 +94,11 @@ export const EXCHANGE_FIELDS = {
   method: field(required(ANY_TEXT, 'The method of the request.'), ({ method }) => method, {
     method: textFilter('Exchanges with this HTTP method.', ({ method }) => method),
   }),
-  target: field(required(ANY_TEXT, 'The path and the query of the request.'), ({ target }) =>
-    maskTarget(target),
+  target: field(
+    required(ANY_TEXT, 'The path and the query of the request.'),
+    ({ target }) => maskTarget(target),
+    {},
+    { path: contained(({ target }) => [target]) },
   ),
   operation: field(
     optional(OPERATION, 'The operation, if the request reached one.'),
@@ -162,9 +166,11 @@ export const EXCHANGE_FIELDS = {
     ),
     ({ hold }) => hold && describeHold(hold),
     {
-      hold: textFilter(
+      hold: filter(
+        ANY_TEXT,
         'Exchanges whose reply is or was held back under this name.',
-        ({ hold }) => hold?.name,
+        ({ hold }, name) => hold?.name === name,
+        contained(({ hold }) => (hold ? [hold.name, 'any'] : [])),
       ),
       held: flag('Exchanges whose reply is held back now; `false` for the others.', isWaiting),
     },
@@ -184,10 +190,7 @@ export const EXCHANGE_FIELDS = {
     required(TEXTS, 'The assumptions or the rule that the basis names.'),
     ({ basis }) => basisReasons(basis),
     {},
-    {
-      by: (value) => (exchange) =>
-        basisReasons(exchange.basis).some((by) => by.toLowerCase().includes(value.toLowerCase())),
-    },
+    { by: contained(({ basis }) => basisReasons(basis)) },
   ),
   offContract: field(
     optional(

@@ -62,6 +62,11 @@ export function equal(read: (exchange: Exchange) => string | undefined): SearchT
   return (value) => (exchange) => isSame(read(exchange) ?? '', value);
 }
 
+export function contained(read: (exchange: Exchange) => readonly string[]): SearchTerm {
+  return (value) => (exchange) =>
+    read(exchange).some((text) => text.toLowerCase().includes(value.toLowerCase()));
+}
+
 export function oneOf(
   words: readonly string[],
   listWords: (exchange: Exchange) => readonly unknown[],

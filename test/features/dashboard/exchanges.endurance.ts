@@ -28,16 +28,12 @@ describeDashboard('a tester', (open) => {
       expect(text).toContain(part);
     }
     await page.evaluate('navigator.clipboard.writeText = async (text) => { copied = text; }');
-    const copied = async (what: string) => {
-      await detail.getByRole('button', { name: 'More' }).click();
-      await detail.getByRole('button', { name: what }).click();
-      await page.getByText('Copied.').waitFor();
-      return page.evaluate<string>('copied');
-    };
-    expect(await copied('Copy as curl')).toContain(
+    await detail.getByText('As code').click();
+    await detail.getByRole('button', { name: 'Copy the code' }).click();
+    await page.getByText('Copied.').waitFor();
+    expect(await page.evaluate<string>('copied')).toContain(
       "-X DELETE -H 'Authorization: Bearer demo-key' -H 'x-trace: one' http",
     );
-    expect(await copied('Copy link')).toBe(page.url());
   });
 
   test('sends a request from the start, edits it, and compares both replies', async () => {
@@ -64,10 +60,21 @@ describeDashboard('a tester', (open) => {
     await press('Unpin');
     await press('Send again');
     await opened(page, 4).waitFor();
+    await press('Compare with exchange 2');
     await page.getByText('Differs from exchange 2 in: reply body.').waitFor();
     expect(await page.locator('article').first().locator('ins').allTextContents()).toContainEqual(
       expect.stringContaining('66'),
     );
+    // It was asked for here: no other one that is opened is compared.
+    await press('Newer');
+    await page.getByText('There is no newer exchange.').waitFor();
+    await press('Older');
+    await opened(page, 3).waitFor();
+    expect(await page.getByText('Differs from').count()).toBe(0);
+    await press('More');
+    await press('Pin to compare');
+    await press('Older');
+    await page.getByText('Differs from exchange 3').waitFor();
   });
 
   test('sends a call again with the key that only the server knows', async () => {
@@ -80,6 +87,7 @@ describeDashboard('a tester', (open) => {
     // Another client calls the same at the same time: nobody's call is taken for one's own.
     const others = Array.from({ length: 20 }, () => service('GET', '/pets/1'));
     await press('Send again');
+    await press('Compare with exchange 1');
     await page.getByText('Same request and same reply as exchange 1.').waitFor();
     await Promise.all(others);
     const number = /exchanges\/(\d+)/.exec(page.url())?.[1];
@@ -88,6 +96,7 @@ describeDashboard('a tester', (open) => {
     const rules = [{ on: 'getPet', fault: 'reset' }];
     await control('PUT', '/scenario', { body: { scenario: { rules } } });
     await press('Send again');
+    await press(`Compare with exchange ${number}`);
     await page.getByText('Differs from exchange').waitFor();
     await page.getByRole('article').first().getByText('reset').first().waitFor();
   });
@@ -102,6 +111,15 @@ describeDashboard('a tester', (open) => {
     await page.getByText(/^The search: .*\(did you mean method\?\)/).waitFor();
     expect(await search.getAttribute('aria-invalid')).toBe('true');
     await exchange(page, 2).waitFor();
+    const problem = (await page.getByText(/^The search: /).textContent()) ?? '';
+    await press('What you can type');
+    const help = page.locator('#search-words');
+    const named = /a field \(([^)]*)\)/.exec(problem)?.[1]?.match(/[a-z]+/g) ?? [];
+    const shown = (await help.locator('code').allTextContents()).map((it) => it.split(':')[0]);
+    expect(new Set(shown.slice(0, -2))).toEqual(new Set(named.filter((it) => it !== 'or')));
+    await page.keyboard.press('Escape');
+    await search.fill('path:ORDERS');
+    await exchange(page, 1).waitFor({ state: 'detached' });
     await search.fill('header:x-trace=ab -method:DELETE');
     await exchange(page, 2).waitFor({ state: 'detached' });
     await exchange(page, 1).waitFor();
@@ -136,12 +154,16 @@ describeDashboard('a tester', (open) => {
     await press('Use this cancel-again=204');
     await page.getByText('cancel-again is 204.').waitFor();
     expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
+    await detail.getByRole('link', { name: 'in use' }).waitFor();
+    await press('Take it back cancel-again=204');
+    await page.getByText('cancel-again is 409.').waitFor();
+    await press('Use this cancel-again=204');
+    await page.getByText('cancel-again is 204.').waitFor();
     await press('Close');
-    await press('2 new'); // they waited while the list had the focus
-    await page
-      .getByText(/cancel-again.*, by the page/)
-      .first()
-      .waitFor();
+    await press('4 new'); // they waited while the list had the focus
+    await press('Undo assumed cancel-again=204');
+    await page.getByText('Undone: assumed cancel-again=204.').waitFor();
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
     await exchange(page, 1).click();
     await detail.getByText('Store before and after').click();
     await detail.locator('ins', { hasText: '"status": "cancelled"' }).waitFor();
@@ -151,6 +173,56 @@ describeDashboard('a tester', (open) => {
     await press('Undo');
     await page.getByText('Undone: rewound to before call 1.').waitFor();
     expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('is told what a rewind takes back, takes it back, and sends the calls again', async () => {
+    const { page, service, control, press } = await open();
+    const statusOf = async () => Object((await control('GET', '/status')).json);
+    await service('DELETE', '/store/orders/1');
+    await service('GET', '/pets/1');
+    await control('PUT', '/scenario', { body: { scenarios: ['invalid-keys'] } });
+    await control('PATCH', '/assumptions', { body: { 'pets-order': 'newest' } });
+    await control('PUT', '/clock', { body: { now: '2030-01-01T00:00:00Z', frozen: true } });
+    const before = await statusOf();
+    await exchange(page, 1).click();
+    await page.getByRole('article').getByText('Store before and after').click();
+    const told = /takes back .*“.*invalid-keys.*”, “assumed pets-order=newest”, “.*clock.*”/;
+    await page.getByText(told).waitFor();
+    await press('Rewind to before call 1');
+    await page
+      .getByText(/as before call 1\. Taken back: .*invalid-keys.*Records changed: 1 in orders/)
+      .waitFor();
+    expect(await statusOf()).toMatchObject({
+      scenarios: [],
+      assumptions: [],
+      clock: { real: true },
+    });
+    await press('Replay this and the later ones');
+    await page.getByText('Sent exchange 1 and the later ones again.').waitFor();
+    expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'cancelled' });
+    expect((await control('GET', '/requests/4')).json).toMatchObject({ replays: 2, status: 200 });
+    // What says nothing of a change takes no Undo away, nor does another view, nor time.
+    await page.getByRole('link', { name: 'Store', exact: true }).click();
+    await page
+      .getByText('Sent exchange 1 and the later ones again.')
+      .waitFor({ state: 'detached' });
+    await press('Undo');
+    await page.getByText('Undone: rewound to before call 1.').waitFor();
+    const { latestExchange: _, ...after } = await statusOf();
+    expect(before).toMatchObject(after);
+  });
+
+  test('closes with Escape whichever exchange was opened last, and goes to its row', async () => {
+    const { page, service } = await open();
+    await service('GET', '/pets/1');
+    await service('GET', '/pets/2');
+    await exchange(page, 1).click();
+    await opened(page, 1).waitFor();
+    await exchange(page, 2).click();
+    await opened(page, 2).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('a[aria-label="Exchange 2"]:focus').waitFor();
+    expect(await page.getByRole('article').count()).toBe(0);
   });
 
   test('filters exchanges, and lets the list stay put', async () => {
@@ -168,7 +240,7 @@ describeDashboard('a tester', (open) => {
     await exchange(page, 2).waitFor({ state: 'detached' });
     expect(page.url()).toContain('#/exchanges?search=status%3A404+998');
     await page.goto(page.url().replace(/\?.*$/, ''));
-    await press('unmatched');
+    await page.getByLabel('Search', { exact: true }).fill('is:unmatched');
     await page.getByText('No exchanges match these filters.').waitFor();
     await service('GET', '/nowhere');
     await exchange(page, 4).click();
@@ -332,6 +404,8 @@ describeDashboard('a tester', (open) => {
     await page.getByRole('button', { name: 'Release exchange 3' }).first().click();
     expect((await waiting).status).toBe(503);
     await page.getByRole('link', { name: '1 reply waits' }).waitFor({ state: 'detached' });
+    // Its row stays in the search for held replies, and says what became of it.
+    await page.getByRole('row', { name: /Exchange 3 .*503/ }).waitFor();
     await page.goto(`${page.url().split('#')[0]}#/exchanges/3`);
     await opened(page, 3).waitFor();
     const release = page.getByRole('button', { name: 'Release exchange 3' }).first();

@@ -22,7 +22,7 @@ const VIEWS = [
 
 /** Menus and questions: what opens them in a view, and what is in them. */
 const OPENED = [
-  ['exchanges/1', 'Send again', 'More', 'Copy link'],
+  ['exchanges/1', 'Send again', 'More', 'Pin to compare'],
   ['exchanges', 'Exchange 2', 'More about the list', 'Export HAR'],
   ['exchanges', 'Exchange 2', 'What you can type', 'body:Rex'],
   ['coverage', 'Findings', 'Shortcuts', 'save a scenario and turn it on'],
@@ -180,7 +180,7 @@ describeDashboard('the page', (open) => {
 
   /** What to press in a view, one after the other. */
   const PRESSED = [
-    ['exchanges/1', 'Send again'],
+    ['exchanges/1', 'Send again', 'Compare with exchange 1', 'Unpin'],
     ['exchanges/rule?from=2', 'Add the rule'],
     ['exchanges/new', 'Send'],
     ['exchanges/2', 'Close'],

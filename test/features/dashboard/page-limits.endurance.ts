@@ -24,6 +24,19 @@ describeDashboard('the page', (open, browser) => {
     expect((await textOf(saved)).length).toBeGreaterThan(1_000_000);
   });
 
+  test('links the findings to the latest calls, which the journal still has', async () => {
+    const server = await serverFor({ journal: 2 });
+    const { page, service, complaints } = await openDashboard(browser(), server, 'coverage');
+    for (const id of [1, 2, 3]) await service('GET', `/pets/${id}`);
+    const findings = page.getByRole('region', { name: 'Findings' });
+    await findings.getByRole('link', { name: 'Exchange 3' }).click();
+    await page.getByRole('heading', { name: 'Exchange 3', exact: true }).waitFor();
+    await page.goBack();
+    await findings.getByRole('link', { name: 'Exchange 2' }).waitFor();
+    expect(await findings.getByRole('link', { name: 'Exchange 1' }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
   test('asks for the token of a server off loopback, and forgets it with the tab', async () => {
     const far = await serverFor({ host: TOKEN_HOST, controlToken: 'right-token' });
     const { page } = await openDashboard(browser(), far);

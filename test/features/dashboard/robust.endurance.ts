@@ -41,14 +41,15 @@ describeDashboard('the page', (open, browser) => {
       assumptions: ['cancel-again=204'],
       clock: { now: '2030-01-01T00:00:00.000Z', frozen: true },
     });
-    await page.getByText('The server no longer has this scenario').waitFor();
+    // What was saved is there again, too; what was typed since is still to be saved.
+    expect((await control('GET', '/scenarios/my-slow')).text).toContain('rules:');
+    await page.getByText('The server no longer has this scenario').waitFor({ state: 'detached' });
     await page.goto(`${base}#/scenarios`);
-    await page.getByText('my-slow: not saved; the server does not have it').waitFor();
-    await page.getByRole('link', { name: 'my-slow', exact: true }).click();
+    await page.getByRole('link', { name: 'Edit my-slow' }).click();
     await editor.waitFor();
     await page.reload();
     await expect.poll(() => editor.inputValue()).toContain('# mine');
-    await press('Save mine again');
+    await press('Save');
     await page.getByText(/^Saved my-slow, \d+ lines\./).waitFor();
     await page.goto(`${base}#/exchanges/rule`);
     await page.getByText('gets 418, at call 1.').waitFor();
@@ -70,7 +71,6 @@ describeDashboard('the page', (open, browser) => {
       await route.fulfill({ response: reply });
     });
     await button('Send again').dblclick();
-    await page.getByText('Same request and same reply as exchange 1.').waitFor();
     await page.getByRole('heading', { name: 'Exchange 2', exact: true }).waitFor();
     expect((await control('GET', '/requests/2')).json).toMatchObject({ replays: 1 });
     expect((await control('GET', '/requests?limit=0')).json).toMatchObject({ total: 7 });
@@ -92,8 +92,14 @@ describeDashboard('the page', (open, browser) => {
     await page.getByText('Order 1 has shipped.').waitFor();
     expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
     await press('Undo');
+    await page.getByText('Undoing…').waitFor();
     await page.getByText('Undone:').waitFor();
     expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
+    await page.evaluate('location.hash = "#/exchanges/rule"');
+    await page.getByText('GET /pets gets 503, at call 1.').waitFor();
+    await press('Add the rule');
+    await page.getByText('Adding…').waitFor();
+    await page.getByText(/^Added to my-rules/).waitFor();
   });
 
   test('shows in one page what was changed in another, in every view, and reads no exchange for it', async () => {
@@ -113,8 +119,8 @@ describeDashboard('the page', (open, browser) => {
 
   test('explains its words to the pointer and to the keyboard', async () => {
     const { page } = await open('exchanges');
-    const chip = page.getByRole('button', { name: 'unmatched' });
-    const explanation = page.getByText('The call reached no operation');
+    const chip = page.getByRole('button', { name: 'with findings' });
+    const explanation = page.getByText('Something the client should not do');
     await chip.hover();
     await explanation.waitFor();
     await page.getByRole('button', { name: '2xx' }).hover();

@@ -13,10 +13,14 @@ describeDashboard('a tester', (open, browser) => {
   test('turns scenarios on and off, and orders them', async () => {
     const { page, service, button } = await open('scenarios');
     const checkbox = (name: string) => page.getByRole('checkbox', { name });
+    await checkbox('invalid-keys').waitFor();
+    const place = await checkbox('invalid-keys').boundingBox();
     await checkbox('outage').press('Space');
     await checkbox('invalid-keys').press('Space'); // before the list shows the first
     await button('Move invalid-keys up').click();
     await button('Move outage up').waitFor();
+    // It stays under the hand.
+    expect(await checkbox('invalid-keys').boundingBox()).toEqual(place);
     expect((await service('GET', '/pets')).status).toBe(503);
     await checkbox('outage').click();
     await page.getByText('Turned off outage.').waitFor();

@@ -10,15 +10,36 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes, 'onClick' | 'label'> {
   readonly onClick?: () => unknown;
 }
 
+/** Shorter waits are not worth a word. */
+const SLOW_MS = 300;
+
+/** What a button says while it waits: "Save the rule" becomes "Saving…". */
+export function useBusy() {
+  const [state, set] = useState<'busy' | 'slow' | undefined>();
+  return {
+    isBusy: state !== undefined,
+    name: (label: string) =>
+      state === 'slow'
+        ? label.replace(
+            /^(Sav|Send|Add|Creat|Delet|Undo|Keep|Us)e?\b.*|$/,
+            (_all, verb?: string) => (verb ? `${verb}ing…` : '…'),
+          )
+        : label,
+    during: async (action: Promise<unknown>) => {
+      set('busy');
+      setTimeout(() => set((last) => last && 'slow'), SLOW_MS);
+      await action.finally(() => set(undefined));
+    },
+  };
+}
+
 export function Button({ label, of = '', confirm, onClick, ...attributes }: ButtonProps) {
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, name: nameNow, during } = useBusy();
   const name = `${label} ${of}`.trim();
   const press = async () => {
     if (isBusy || (confirm !== undefined && !(await ask(name, label, confirm)))) return;
     const result = onClick?.();
-    if (!(result instanceof Promise)) return;
-    setBusy(true);
-    await result.finally(() => setBusy(false));
+    if (result instanceof Promise) await during(result);
   };
   return (
     <button
@@ -29,7 +50,7 @@ export function Button({ label, of = '', confirm, onClick, ...attributes }: Butt
       {...attributes}
       onClick={press}
     >
-      {label}
+      {nameNow(label)}
     </button>
   );
 }

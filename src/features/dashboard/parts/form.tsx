@@ -8,16 +8,15 @@ import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
 import { takeProblems } from '../state/resource.ts';
 import { refine, route } from '../state/route.ts';
 import { sandbox } from '../state/session.ts';
-import { Button } from './buttons.tsx';
+import { Button, useBusy } from './buttons.tsx';
 import { Prose } from './texts.tsx';
 
 export type Texts = ReadonlyMap<string, string>;
 
-/** What is wrong at a field, and what was typed into it before. */
-const Context = createContext<Record<'problems' | 'kept', Texts>>({
-  problems: new Map(),
-  kept: new Map(),
-});
+/** What is wrong at a field, what was typed into it before, and what the button says now. */
+const Context = createContext<
+  Record<'problems' | 'kept', Texts> & { readonly name: (label: string) => string }
+>({ problems: new Map(), kept: new Map(), name: (label) => label });
 
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
   /** Returns whether the server took it. If not, what is wrong stands at the fields. */
@@ -29,7 +28,7 @@ interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit'
 
 export function Form({ onSubmit, onTexts, draft, children, ...attributes }: FormProps) {
   const ref = useRef<HTMLFormElement>(null);
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, name, during } = useBusy();
   const [problems, setProblems] = useState<Texts>(new Map());
   const key = draftKey(draft);
   const [kept, keep] = useState<Texts>(() => {
@@ -46,12 +45,10 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
     if (ref.current !== null) read(ref.current);
   }, []);
   const submit = async (form: HTMLFormElement) => {
-    setBusy(true);
     const result = await onSubmit(readTexts(form));
     const names = [...form.elements].map((element) => element.getAttribute('name') ?? '');
     setProblems(result === false ? takeProblems(names) : new Map());
     if (result === true) form.reset();
-    setBusy(false);
   };
   return (
     <form
@@ -69,12 +66,16 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
       }}
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isBusy) void submit(event.currentTarget);
+        if (!isBusy) void during(submit(event.currentTarget));
       }}
     >
-      <Context.Provider value={{ problems, kept }}>{children}</Context.Provider>
+      <Context.Provider value={{ problems, kept, name }}>{children}</Context.Provider>
     </form>
   );
+}
+
+export function Submit({ label }: { readonly label: string }) {
+  return <button type="submit">{useContext(Context).name(label)}</button>;
 }
 
 function draftKey(draft: string | undefined): string {
@@ -200,7 +201,7 @@ export function NameForm({ label, action, onName }: NameFormProps) {
   return (
     <Form class="bar" draft={label} onSubmit={(texts) => onName(texts.get('name') ?? '')}>
       <FormField label={label} {...NAME_INPUT} />
-      <button type="submit">{action}</button>
+      <Submit label={action} />
     </Form>
   );
 }

@@ -7,13 +7,14 @@ import {
   client,
   connection,
   enterToken,
+  lastChange,
   needsToken,
   notice,
   sandbox,
   seenExchange,
 } from '../state/session.ts';
 import { Button, Confirmation } from './buttons.tsx';
-import { Form, FormField } from './form.tsx';
+import { Form, FormField, Submit } from './form.tsx';
 import { noteStatus, Restarted } from './restart.tsx';
 import { StateStrip } from './strips.tsx';
 import { visible } from './texts.tsx';
@@ -90,6 +91,7 @@ export function Frame({ current, children }: { current: ViewName; children: Comp
             <span class="quiet">Sandbox</span> <b>{sandbox}</b>
           </a>
         )}
+        <Shortcuts />
       </header>
       <StateStrip />
       {connection.value === 'lost' && (
@@ -148,37 +150,50 @@ function TokenForm() {
       </p>
       <FormField name="token" label="Token" type="password" required problem={problem} />
       <p class="quiet">This tab keeps the token until you close it.</p>
-      <button type="submit">Use this token</button>
+      <Submit label="Use this token" />
     </Form>
   );
 }
 
-function dismiss(): void {
-  notice.value = undefined;
-}
-
-/** What the last action did, where it covers no row. */
+/** What the last actions did, where it covers no row. */
 function Foot() {
-  const { kind, text = '', edits } = notice.value ?? {};
+  const { kind, edits } = notice.value ?? {};
   useEffect(() => {
-    if (kind !== 'done' || edits !== undefined) return undefined; // who has to decide needs time
+    if (kind !== 'done') return undefined;
     const timer = setInterval(() => {
-      if (document.querySelector('.notice:is(:hover, :focus-within)') === null) dismiss();
+      if (document.querySelector('.notice:is(:hover, :focus-within)') === null)
+        notice.value = undefined;
     }, 6_000);
     return () => clearInterval(timer);
   }, [notice.value]);
-  const shown = (
-    <span class={`notice bar ${kind}`}>
-      {visible(text)} {edits && <Button label="Undo" onClick={() => undo(edits)} />}{' '}
-      <Button class="link" label="Dismiss" onClick={dismiss} />
-    </span>
-  );
   return (
-    <footer class="bar">
-      <div role="status">{kind === 'done' && shown}</div>
-      <div role="alert">{kind === 'failed' && shown}</div>
-      <Shortcuts />
+    <footer>
+      <div role="status">
+        {!edits && <Told by={lastChange} />}
+        {kind === 'done' && <Told by={notice} />}
+      </div>
+      <div role="alert">{kind === 'failed' && <Told by={notice} />}</div>
     </footer>
+  );
+}
+
+function Told({ by }: { readonly by: typeof notice }) {
+  if (by.value === undefined) return null;
+  const { kind, text, edits } = by.value;
+  const stays = kind === 'failed' || edits !== undefined;
+  return (
+    <p class={`notice bar ${kind}`}>
+      {visible(text)} {edits && <Button label="Undo" onClick={() => undo(edits)} />}{' '}
+      {stays && (
+        <Button
+          class="link"
+          label="Dismiss"
+          onClick={() => {
+            by.value = undefined;
+          }}
+        />
+      )}
+    </p>
   );
 }
 
@@ -212,7 +227,7 @@ function Shortcuts() {
   }, []);
   return (
     <>
-      <Button class="far link quiet" label="Shortcuts" popovertarget="shortcuts" />
+      <Button label="?" aria-label="Shortcuts" popovertarget="shortcuts" />
       <div id="shortcuts" popover="auto" class="menu-list" role="dialog" aria-label="Shortcuts">
         <dl>
           {Object.entries(SHORTCUTS).map(([keys, what]) => [<dt>{keys}</dt>, <dd>{what}</dd>])}

@@ -50,12 +50,18 @@ export function Panel<T>(props: PanelProps<T>) {
       openedTitle.value = undefined;
     };
   }, [title]);
-  const onKeyDown = ({ key }: KeyboardEvent) => {
-    const isElsewhere = document.querySelector('dialog[open], [popover="auto"]:popover-open');
-    if (key === 'Escape' && isElsewhere === null) onClose();
-  };
+  useEffect(() => {
+    // Wherever the focus is: a row of the list keeps it while another is opened.
+    const onKey = ({ key, target }: KeyboardEvent) => {
+      const isElsewhere = document.querySelector('dialog[open], [popover="auto"]:popover-open');
+      const isSearch = target instanceof Element && target.matches('[type="search"]');
+      if (key === 'Escape' && isElsewhere === null && !isSearch) onClose();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  });
   return (
-    <article class="panel" aria-labelledby={id} onKeyDown={onKeyDown}>
+    <article class="panel" aria-labelledby={id}>
       <div class="bar">
         <h2 id={id} ref={heading} tabIndex={-1}>
           {title}

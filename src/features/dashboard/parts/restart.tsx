@@ -2,7 +2,8 @@ import { signal } from '@preact/signals';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { attempt } from '../state/resource.ts';
 import { go, route } from '../state/route.ts';
-import { client, status } from '../state/session.ts';
+import { saveAgain, saved } from '../state/scenarios.ts';
+import { client, lastChange, status } from '../state/session.ts';
 import { Button } from './buttons.tsx';
 
 type Status = ReplyOf<'GET /status'>;
@@ -17,6 +18,7 @@ export function noteStatus(next: Status): void {
   const { server } = next;
   if (!before?.server || !server || before.server.id === server.id) return;
   restart.value = { at: server.startedAt, before };
+  lastChange.value = undefined;
   if (Number(route.value.item) > 0) go('exchanges');
 }
 
@@ -27,7 +29,8 @@ function dismiss(): void {
 async function setAgain({ scenarios, assumptions, clock }: Status): Promise<void> {
   const isDone = await attempt('Set again what was set by hand.', async () => {
     const known = (await client.call('GET /scenarios')).map(({ name }) => name);
-    const kept = scenarios.filter((name) => known.includes(name));
+    await saveAgain(known);
+    const kept = scenarios.filter((name) => known.includes(name) || saved.has(name));
     if (kept.length > 0) await client.call('PUT /scenario', { body: { scenarios: kept } });
     const options = assumptions.map((choice) => choice.split('='));
     await client.call('PATCH /assumptions', { body: Object.fromEntries(options) });
@@ -47,7 +50,7 @@ export function Restarted() {
   return (
     <p class="lost bar assumed" role="alert">
       The server was restarted at {time}; what was set by hand is gone.
-      {(scenarios.length > 0 || assumptions.length > 0 || !clock.real) && (
+      {(scenarios.length > 0 || assumptions.length > 0 || !clock.real || saved.size > 0) && (
         <Button label="Set it again" onClick={() => setAgain(before)} />
       )}
       <Button label="Dismiss" of="this message" onClick={dismiss} />

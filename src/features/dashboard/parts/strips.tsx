@@ -43,7 +43,7 @@ function listChanges(status: ReplyOf<'GET /status'>): readonly Change[] {
     [`Turn off ${name}`, () => turnScenario(name, false)],
   ];
   const rows: readonly (Change | false)[] = [
-    held > 0 && ['failed', waiting, find('is:held')],
+    held > 0 && ['failed', waiting, find('hold:any')],
     ...scenarios.map(scenarioOf),
     records > 0 && [
       'assumed',
@@ -53,7 +53,7 @@ function listChanges(status: ReplyOf<'GET /status'>): readonly Change[] {
     ],
     choices !== '' && ['assumed', choices, changedAssumptions, endOf('assumptions', 'assumptions')],
     !clock.real && ['assumed', moved, formatHref('clock'), endOf('clock', 'clock')],
-    latches.length > 0 && ['forced', plural(latches.length, 'latch', 'latches'), find('is:held')],
+    latches.length > 0 && ['forced', plural(latches.length, 'latch', 'latches'), find('hold:any')],
     upstream !== undefined && ['upstream', `upstream ${visible(upstream)}`, find('basis:upstream')],
   ];
   return rows.filter((row) => row !== false);

@@ -52,10 +52,8 @@ const TERMS = {
   assumed: 'The document leaves this open: an assumption of the mock decided the reply.',
   forced: 'A scenario or the request itself asked for this reply.',
   upstream: 'A deployment gave this reply.',
-  hold: 'A rule holds the reply back until you or a test release it.',
   finding: 'Something the client should not do against the real service.',
   manual: 'Sent from this page, or replayed: coverage and findings leave these calls out.',
-  unmatched: 'The call reached no operation: its path or its method is unknown.',
 } as const;
 
 interface TermProps {

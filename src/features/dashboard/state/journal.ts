@@ -80,10 +80,13 @@ export function useJournal(
     const later = await readJournal(search, { after: newest, limit: 0, edits: true }, abort);
     const newEdits = (later.edits?.length ?? 0) - (last.edits?.length ?? 0);
     const waiting = later.total + Math.max(0, newEdits);
-    if (!last.exchanges.some(isHeldBack)) return { ...last, waiting };
+    // No row comes or goes, but what is undone says so.
+    const edits = later.edits?.slice(0, last.edits?.length);
+    const known = { ...last, waiting, ...(edits && { edits }) };
+    if (!last.exchanges.some(isHeldBack)) return known;
     // Their holds may have ended: the same rows, read again.
     const range = { after: (last.exchanges.at(-1)?.number ?? 1) - 1, before: newest + 1 };
-    return { ...last, exchanges: (await readJournal(search, range, abort)).exchanges, waiting };
+    return { ...known, exchanges: (await readJournal(search, range, abort)).exchanges };
   };
   const isBehind = useRef<() => boolean>(() => false);
   const isDue = () => read.current !== arrivals.value || isBehind.current();

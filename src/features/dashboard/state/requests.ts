@@ -3,7 +3,7 @@ import { parseJson, writeJson } from '../../../core/json.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
 import { curlCommand } from '../../../core/raw-http.ts';
 import { host } from './host.ts';
-import { attempt } from './resource.ts';
+import { attempt, formatError } from './resource.ts';
 import { go, withQuery } from './route.ts';
 import { client, type ListedExchange, PAGE_CLIENT, sandbox, servicePath } from './session.ts';
 
@@ -144,8 +144,9 @@ export async function sendNow(request: Request): Promise<number> {
   return number;
 }
 
+/** @param from the exchange to compare it with */
 function openSent(number: number, from?: number): void {
-  go('exchanges', number, withQuery({ from: '', ...(from && { with: from }) }));
+  go('exchanges', number, withQuery({ from: '', with: from }));
 }
 
 export function sendAndOpen(request: Request, from?: number): Promise<boolean> {
@@ -154,11 +155,30 @@ export function sendAndOpen(request: Request, from?: number): Promise<boolean> {
   );
 }
 
+function replay(number: number): Promise<{ readonly number: number }> {
+  return client.call('POST /requests/{number}/replay', { path: { number } });
+}
+
 /** Lets the server send a recorded request again, with its bytes and its key, and opens the new exchange. */
 export async function sendAgain({ number, method, target }: ListedExchange): Promise<void> {
   await attempt(`Sent ${method} ${target} again.`, async () => {
-    const sent = await client.call('POST /requests/{number}/replay', { path: { number } });
-    return () => openSent(sent.number, number);
+    const sent = await replay(number);
+    return () => openSent(sent.number);
+  });
+}
+
+/** Sends an exchange and all that came later again, one after the other, as far as they can be sent. */
+export function replayFrom(first: number): Promise<boolean> {
+  return attempt(`Sent exchange ${first} and the later ones again.`, async () => {
+    const { exchanges } = await client.call('GET /requests', { query: { after: first - 1 } });
+    for (const { number, replays } of exchanges) {
+      if (replays !== undefined) continue;
+      try {
+        await replay(number);
+      } catch (error) {
+        throw new Error(`Stopped at exchange ${number}: ${formatError(error)}`);
+      }
+    }
   });
 }
 

@@ -14,6 +14,7 @@ import {
   connection,
   epoch,
   type ListedEdit,
+  lastChange,
   type Notice,
   needsToken,
   notice,
@@ -121,7 +122,7 @@ async function readStream(signal: AbortSignal, isAgain: boolean): Promise<void> 
   }
 }
 
-async function listEdits(): Promise<readonly ListedEdit[]> {
+export async function listEdits(): Promise<readonly ListedEdit[]> {
   const query = { edits: true, limit: 0 };
   return (await client.call('GET /requests', { query })).edits ?? [];
 }
@@ -151,19 +152,30 @@ export async function undo(edits: readonly ListedEdit[]): Promise<void> {
   const isDone = await attempt(done, async () => {
     for (const _ of edits) laterCalls += (await client.call('POST /undo')).laterCalls;
   });
-  if (isDone && laterCalls > 0) {
+  if (!isDone) return;
+  lastChange.value = undefined;
+  if (laterCalls > 0) {
     const calls = `${laterCalls} ${laterCalls === 1 ? 'call' : 'calls'} since`;
     notice.value = { kind: 'done', text: `${done} It also took back what ${calls} had changed.` };
   }
 }
 
+/** The latest edit of this page that an action has been told to have made. */
+let lastOwn: ListedEdit | undefined;
+
+let lastTold: Notice | undefined;
+
 /** Nothing waits for it: who reads that it is done may go on. */
-async function offerUndo(shown: Notice, before: ReadonlySet<string>): Promise<void> {
-  const edits = (await listEdits().catch(() => [])).filter(
-    (edit) => edit.by === PAGE_CLIENT && !edit.isUndone && !before.has(formatEdit(edit)),
-  );
-  if (edits.length === 0 || notice.value !== shown) return;
-  notice.value = { ...shown, text: shown.text + formatChanged(edits), edits };
+async function offerUndo(told: Notice): Promise<void> {
+  const all = await listEdits().catch(() => []);
+  const own = all.filter(({ by }) => by === PAGE_CLIENT);
+  if (lastTold !== told) return; // the next action offers to undo both
+  const before = own.findLastIndex((edit) => lastOwn && formatEdit(edit) === formatEdit(lastOwn));
+  const edits = own.slice(before + 1).filter(({ isUndone }) => !isUndone);
+  lastOwn = own.at(-1);
+  if (edits.length === 0) return;
+  if (notice.value === told) notice.value = undefined;
+  lastChange.value = { ...told, text: told.text + formatChanged(edits), edits };
 }
 
 /**
@@ -173,11 +185,11 @@ async function offerUndo(shown: Notice, before: ReadonlySet<string>): Promise<vo
 export async function attempt(done: string, action: () => Promise<unknown>): Promise<boolean> {
   const { view, item } = route.value;
   try {
-    const before = new Set((await listEdits().catch(() => [])).map(formatEdit));
     const result = await action();
-    notice.value = { kind: 'done', text: done };
+    lastTold = { kind: 'done', text: done };
+    notice.value = lastTold;
     changes.value += 1;
-    void offerUndo(notice.value, before);
+    void offerUndo(lastTold);
     const isHere = route.value.view === view && route.value.item === item;
     if (isHere && typeof result === 'function') result();
     return true;

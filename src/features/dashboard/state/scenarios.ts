@@ -54,9 +54,18 @@ export async function fetchScenario(name: string, signal?: AbortSignal): Promise
   }
 }
 
-function putScenario(name: string, text: string, etag?: string): Promise<unknown> {
+async function putScenario(name: string, text: string, etag?: string): Promise<void> {
   const headers = etag === undefined ? {} : { 'If-Match': etag };
-  return client.call('PUT /scenarios/{name}', { path: { name }, body: text, headers });
+  await client.call('PUT /scenarios/{name}', { path: { name }, body: text, headers });
+  saved.set(name, text);
+}
+
+/** What this tab has saved, for a server that runs anew. */
+export const saved = new Map<string, string>();
+
+export async function saveAgain(names: readonly string[]): Promise<void> {
+  const lost = [...saved].filter(([name]) => !names.includes(name));
+  await Promise.all(lost.map(([name, text]) => putScenario(name, text)));
 }
 
 export async function addScenario(name: string, text: string): Promise<void> {
@@ -89,8 +98,9 @@ export async function saveScenario(
   text: string,
   { turnOn, etag }: { turnOn: boolean; etag: string | undefined },
 ): Promise<void> {
-  await putScenario(name, text, etag);
-  const active = listActive(await client.call('GET /scenarios'));
+  const put = putScenario(name, text, etag);
+  const [list] = await Promise.all([client.call('GET /scenarios'), put]);
+  const active = listActive(list);
   const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
   if (scenarios.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
 }

@@ -70,8 +70,14 @@ export interface Notice {
 
 export const notice = signal<Notice | undefined>(undefined);
 
-/** What this page calls itself in `Mock-Client`: its calls of the service are not the client's. */
-export const PAGE_CLIENT = 'the page';
+/** The latest change by this page: nothing but the next one, or the user, takes its Undo away. */
+export const lastChange = signal<Notice | undefined>(undefined);
+
+/**
+ * What this page calls itself in `Mock-Client`: its calls of the service are not the client's. It has a
+ * word of its own, so that Undo takes back nothing that the page of somebody else has done.
+ */
+export const PAGE_CLIENT = `the page ${crypto.getRandomValues(new Uint32Array(1)).join('').slice(-4)}`;
 
 export const client = new ControlClient({
   url: host.origin + controlPath(sandbox),

@@ -105,10 +105,9 @@ function Assumption({ of, drift, drifts }: Entry) {
         <Prose text={question} />
       </h3>
       <p class="quiet">
-        {topic} · <code>{id}</code> · changes {operations.join(', ')} ·{' '}
-        {calls === 0 ? (
-          'no call depended on this'
-        ) : (
+        {topic} · <code>{id}</code>
+        {operations.length > 1 && ` · ${operations.join(', ')}`}{' '}
+        {calls > 0 && (
           <a href={formatHref('exchanges', undefined, { search: `basis:assumed by:${id}=` })}>
             {plural(calls, 'call')} depended on this
           </a>

@@ -1,5 +1,5 @@
 import { Button } from '../parts/buttons.tsx';
-import { Form, FormField } from '../parts/form.tsx';
+import { Form, FormField, Submit } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { formatTime } from '../parts/texts.tsx';
 import { perform, useResource } from '../state/resource.ts';
@@ -60,7 +60,7 @@ export function ClockView() {
           min="1970-01-01T00:00"
           max="9999-12-31T23:59"
         />
-        <button type="submit">Set</button>
+        <Submit label="Set" />
       </Form>
       <p class="quiet">
         The time is in UTC and applies to this sandbox only. The Date header, ship dates, the expiry

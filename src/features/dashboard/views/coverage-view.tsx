@@ -1,4 +1,5 @@
 import { operationShape } from '../../../core/contract/operations.ts';
+import { rowNames } from '../../../core/words.ts';
 import { Button, copy } from '../parts/buttons.tsx';
 import {
   type CoverageLinks,
@@ -11,7 +12,7 @@ import { Loading } from '../parts/panel.tsx';
 import { FIRST_REQUEST, type Request, sendAndOpen } from '../state/requests.ts';
 import { usePolled } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
-import { client, servicePath } from '../state/session.ts';
+import { client, sandbox, servicePath } from '../state/session.ts';
 
 export const LINKS: CoverageLinks = {
   exchange: ({ exchange }) => <a href={formatHref('exchanges', exchange)}>Exchange {exchange}</a>,
@@ -21,9 +22,23 @@ export const LINKS: CoverageLinks = {
 
 export function CoverageView() {
   const coverage = usePolled('coverage', (signal) => client.call('GET /coverage', { signal }));
-  const findings = usePolled('findings', (signal) => client.call('GET /findings', { signal }));
+  const findings = usePolled('findings', readFindings);
   if (coverage.value === undefined) return <Loading of={coverage} />;
   return <CoverageTable coverage={coverage.value} findings={findings.value} links={LINKS} />;
+}
+
+/** Those of the latest calls that the journal still has: a link to another leads nowhere. */
+async function readFindings(signal: AbortSignal) {
+  const report = await client.call('GET /findings', { signal });
+  const found = rowNames(report.counts).map(async (code) => {
+    const query = { search: `finding:${code}`, limit: 5 };
+    const { exchanges } = await client.call('GET /requests', { query, signal });
+    const kept = exchanges.flatMap(({ number, method, target, at, findings }) =>
+      findings.map((finding) => ({ ...finding, sandbox, exchange: number, method, target, at })),
+    );
+    return (kept.length > 0 ? kept : report.findings).filter((finding) => finding.code === code);
+  });
+  return { ...report, findings: (await Promise.all(found)).flat() };
 }
 
 function Actions({ of }: { readonly of: Covered }) {

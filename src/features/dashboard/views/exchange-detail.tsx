@@ -1,6 +1,7 @@
-import { Button, copy, Menu } from '../parts/buttons.tsx';
+import { Button, Menu } from '../parts/buttons.tsx';
 import { MAX_BODY_CHARACTERS, Sides } from '../parts/message.tsx';
-import { Panel } from '../parts/panel.tsx';
+import { Fold, Panel } from '../parts/panel.tsx';
+import { Snippet } from '../parts/snippet.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
 import {
   formatDuration,
@@ -14,7 +15,6 @@ import { type Direction, isHeldBack } from '../state/journal.ts';
 import {
   copyRequest,
   formatBody,
-  SNIPPETS,
   sendAgain,
   shortTarget,
   whyNotCopied,
@@ -35,7 +35,7 @@ interface DetailProps {
 
 export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
   const exchange = useExchange(number, known);
-  const other = useExchange(pinned);
+  const other = useExchange(pinned === number ? 0 : pinned);
   const steps = (
     <span class="actions">
       <Button label="Newer" onClick={() => onStep('newer')} />
@@ -61,7 +61,7 @@ function useExchange(number: number, known?: ListedExchange) {
 
 function close(): void {
   const { item = '' } = route.value;
-  go('exchanges', undefined, withQuery({ with: '' }));
+  go('exchanges', undefined, withQuery({ with: '', pin: '' }));
   // When the row is there again, and before the list can take the page for one without a reader.
   queueMicrotask(() => {
     const row = document.querySelector<HTMLElement>(`a[aria-label="Exchange ${Number(item)}"]`);
@@ -69,13 +69,12 @@ function close(): void {
   });
 }
 
-function Content({
-  exchange,
-  other,
-}: {
-  exchange: ListedExchange;
-  other?: ListedExchange | undefined;
-}) {
+interface ContentProps {
+  readonly exchange: ListedExchange;
+  readonly other: ListedExchange | undefined;
+}
+
+function Content({ exchange, other }: ContentProps) {
   const { number, method, target, at, delay, duration, replays } = exchange;
   const [reason = ''] = sortReasons(exchange);
   return (
@@ -91,12 +90,13 @@ function Content({
         <span class="quiet">
           {formatTime(at)} UTC, {isHeldBack(exchange) ? 'waits' : formatDuration(duration)}
           {delay > 0 && `, ${delay} ms of it delay`}
-          {replays !== undefined && (
-            <>
-              , replays <a href={formatHref('exchanges', replays)}>exchange {replays}</a>
-            </>
-          )}
         </span>
+        {replays !== undefined && (
+          <Button
+            label={`Compare with exchange ${replays}`}
+            onClick={() => refine({ with: replays })}
+          />
+        )}
       </p>
       <Actions exchange={exchange} />
       {other !== undefined && <Comparison exchange={exchange} other={other} />}
@@ -129,22 +129,14 @@ function Actions({ exchange }: { readonly exchange: ListedExchange }) {
         <Menu label="More">
           <Button label="Edit and send" onClick={() => leadTo('new')} />
           {operation && <Button label="Make a rule" onClick={() => leadTo('rule')} />}
-          <Button label="Pin to compare" onClick={() => refine({ with: number })} />
-          {Object.entries(SNIPPETS).map(([name, format]) => (
-            <Button
-              key={name}
-              label={`Copy as ${name}`}
-              disabled={whyNot !== undefined}
-              onClick={() => copy(format(copyRequest(exchange)))}
-            />
-          ))}
-          <Button
-            label="Copy link"
-            onClick={() => copy(new URL(formatHref('exchanges', number), location.href).href)}
-          />
+          <Button label="Pin to compare" onClick={() => refine({ pin: number })} />
         </Menu>
       </div>
-      {whyNot !== undefined && <p class="quiet">{whyNot}</p>}
+      {whyNot === undefined ? (
+        <Fold title="As code">{() => <Snippet of={copyRequest(exchange)} />}</Fold>
+      ) : (
+        <p class="quiet">{whyNot}</p>
+      )}
     </>
   );
 }
@@ -169,7 +161,7 @@ function Comparison({ exchange, other }: Record<'exchange' | 'other', ListedExch
     <section aria-label="Comparison" class="card">
       <p class="bar">
         <b>{formatComparison(exchange, other)}</b>
-        <Button class="far" label="Unpin" onClick={() => refine({ with: '' })} />
+        <Button class="far" label="Unpin" onClick={() => refine({ with: '', pin: '' })} />
       </p>
       <LineDifference before={write(other)} after={write(exchange)} />
     </section>

@@ -1,17 +1,19 @@
+import { Button } from '../parts/buttons.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
 import { type Column, column } from '../parts/table.tsx';
 import { formatDuration, formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
 import { isHeldBack } from '../state/journal.ts';
 import { shortTarget } from '../state/requests.ts';
-import { formatHref, route } from '../state/route.ts';
-import { type ListedEdit, type ListedExchange, now } from '../state/session.ts';
+import { undo } from '../state/resource.ts';
+import { formatHref, route, withQuery } from '../state/route.ts';
+import { type ListedEdit, type ListedExchange, now, PAGE_CLIENT } from '../state/session.ts';
 
 export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
   column(
     'No.',
     ({ number }) => (
       <a
-        href={formatHref('exchanges', number, route.value.query)}
+        href={formatHref('exchanges', number, withQuery({ with: '' }))}
         aria-label={`Exchange ${number}`}
         aria-current={route.value.item === String(number)}
       >
@@ -46,24 +48,26 @@ export function sortReasons({ why }: Pick<ListedExchange, 'why'>): readonly stri
 }
 
 function Reason({ of }: { of: ListedExchange }) {
-  const { findings, replays, basis, number, request } = of;
+  const { replays, basis, number, request } = of;
   const [reason = ''] = sortReasons(of);
+  // Each call of an operation has these: the report says them once.
+  const findings = of.findings.filter(({ code }) => !/^(?:deprecated|experimental)$/.test(code));
   return (
-    <>
+    <div class="reasons">
       {isHeldBack(of) && <ReleaseButton exchange={number} />}
-      {replays !== undefined && <span class="badge">replay of {replays}</span>}{' '}
-      {request.headers['mock-client'] && <span class="badge">by hand</span>}{' '}
-      {findings.length > 0 && (
-        <span class="badge failed">{plural(findings.length, 'finding')}</span>
-      )}{' '}
-      {of.offContract && <span class="badge failed">not by the document</span>}{' '}
-      {basis !== 'documented' && <span class={`badge ${basis}`}>{basisText(of)}</span>}{' '}
+      {basis !== 'documented' && <span class={`badge ${basis}`}>{basisText(of)}</span>}
       {!reason.startsWith('assumption ') && (
         <span class="quiet" title={visible(reason)}>
           {shorten(visible(reason))}
         </span>
       )}
-    </>
+      {of.offContract && <span class="badge failed">not by the document</span>}
+      {findings.length > 0 && (
+        <span class="badge failed">{plural(findings.length, 'finding')}</span>
+      )}
+      {replays !== undefined && <span class="badge">replay of {replays}</span>}
+      {request.headers['mock-client'] && <span class="badge">by hand</span>}
+    </div>
   );
 }
 
@@ -121,13 +125,26 @@ export function BasisBadge({ basis, by }: Pick<ListedExchange, 'basis' | 'by'>) 
   );
 }
 
-/** Changes by the control API, the newest first, over columns that every width shows. */
-export function editRows(edits: readonly ListedEdit[]) {
-  return edits.toReversed().map(({ at, what, by }) => (
-    <tr key={at + what} class="note">
+/**
+ * Changes by the control API, the newest first, over columns that every width shows.
+ *
+ * @param last the one that Undo takes back
+ */
+export function editRows(edits: readonly ListedEdit[], last: ListedEdit | undefined) {
+  return edits.toReversed().map((edit) => (
+    <tr key={edit.at + edit.what} class="note">
       <td />
       <td colSpan={3}>
-        {visible(what)}, by {visible(by)} <Age at={at} />
+        <div class="reasons">
+          <span class="quiet">
+            {visible(edit.what)}
+            {edit.by !== PAGE_CLIENT && `, by ${visible(edit.by)}`}
+          </span>
+          <Age at={edit.at} />
+          {edit === last && (
+            <Button class="link" label="Undo" of={last.what} onClick={() => undo([last])} />
+          )}
+        </div>
       </td>
     </tr>
   ));

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Button } from '../parts/buttons.tsx';
-import { Term } from '../parts/texts.tsx';
+import { Prose, Term } from '../parts/texts.tsx';
 import { refine, route } from '../state/route.ts';
 
 const CHIPS = [
@@ -10,10 +10,12 @@ const CHIPS = [
   ['basis:assumed', 'assumed', 'assumed'],
   ['basis:forced', 'forced', 'forced'],
   ['finding:any', 'with findings', 'finding'],
-  ['is:unmatched', 'unmatched', 'unmatched'],
-  ['is:held', 'held', 'hold'],
   ['-is:manual', 'not by hand', 'manual'],
 ] as const;
+
+/** An example of each; a test compares them with those that the server takes. */
+const FIELDS =
+  'method:DELETE path:orders status:4xx operation:getPet key:demo header:x-trace=1 body:Rex basis:assumed by:cancel-again finding:any is:held is:replay hold:any fault:reset trace:4bf92f after:99 before:120';
 
 interface SearchProps {
   readonly problem: string | undefined;
@@ -77,9 +79,7 @@ function SearchHelp() {
     <>
       <p>Words in the path, the headers, the bodies and the reasons; a number is also a status.</p>
       <p>
-        Fields: <code>method:DELETE</code> <code>status:4xx</code> <code>operation:getPet</code>{' '}
-        <code>key:demo</code> <code>header:x-trace=1</code> <code>body:Rex</code>{' '}
-        <code>by:cancel-again</code> <code>is:replay</code> <code>before:120</code>
+        Fields: <Prose text={FIELDS.replaceAll(/\S+/g, '`$&`')} />
       </p>
       <p>
         <code>-</code> before a term means not; <code>"two words"</code> belong together.

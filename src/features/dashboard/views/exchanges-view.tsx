@@ -1,8 +1,8 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { rowNames } from '../../../core/words.ts';
-import { Button, copy, download, Menu, Segments } from '../parts/buttons.tsx';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { Button, copy, download, Menu } from '../parts/buttons.tsx';
 import { isTyping } from '../parts/frame.tsx';
 import { Late } from '../parts/panel.tsx';
+import { Snippet } from '../parts/snippet.tsx';
 import { ReleaseAll } from '../parts/strips.tsx';
 import { Table } from '../parts/table.tsx';
 import { plural } from '../parts/texts.tsx';
@@ -14,9 +14,9 @@ import {
   PAGE_SIZE,
   useJournal,
 } from '../state/journal.ts';
-import { FIRST_REQUEST, SNIPPETS, sendAndOpen } from '../state/requests.ts';
+import { FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
 import { attempt, perform, useDebounced } from '../state/resource.ts';
-import { formatHref, go, refine, route } from '../state/route.ts';
+import { formatHref, go, refine, route, withQuery } from '../state/route.ts';
 import { client, notice, reloadAll, serviceUrl } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
@@ -46,12 +46,14 @@ export function ExchangesView() {
     document.querySelector('tr.opened')?.scrollIntoView({ block: 'nearest', behavior: 'instant' });
   }, [item, journal.shown.current]);
   const isMore = exchanges.length < total;
+  const lastEdit = journal.edits.findLast(({ isUndone }) => !isUndone);
   const editsAbove = (index: number) => {
     const from = exchanges[index]?.number ?? (isMore ? Number.POSITIVE_INFINITY : 0);
     const to = exchanges[index - 1]?.number ?? before ?? Number.POSITIVE_INFINITY;
-    return editRows(journal.edits.filter(({ after }) => after >= from && after < to));
+    const here = journal.edits.filter(({ after }) => after >= from && after < to);
+    return editRows(here, lastEdit);
   };
-  const pinned = Number(query.get('with'));
+  const pinned = Number(query.get('with') ?? query.get('pin'));
   const isOpen = number > 0 || item === 'new' || item === 'rule';
   const isSearching = journal.isSearching || search !== filter;
   const isEmpty = !isSearching && total === 0;
@@ -93,7 +95,7 @@ export function ExchangesView() {
             />
           </div>
         )}
-        {search.includes('is:held') && total > 1 && <ReleaseAll />}
+        {exchanges.filter(isHeldBack).length > 1 && <ReleaseAll />}
         <div ref={list}>
           {(exchanges.length > 0 || journal.edits.length > 0) && (
             <Table
@@ -158,7 +160,7 @@ let stepping = Promise.resolve();
 function step(journal: JournalState, search: string, towards: Direction): void {
   const take = async () => {
     const { item } = route.value;
-    const query = new URLSearchParams(route.value.query);
+    const query = withQuery({ with: '' });
     const { exchanges = [] } = journal.shown.current ?? {};
     const index = exchanges.findIndex(({ number }) => String(number) === item);
     let next = item === undefined ? exchanges[0] : undefined;
@@ -198,11 +200,7 @@ function useArrowKeys(journal: JournalState, search: string): void {
   });
 }
 
-const LANGUAGES = rowNames(SNIPPETS);
-
 function FirstRequest() {
-  const [language, choose] = useState(0);
-  const snippet = SNIPPETS[LANGUAGES[language] ?? 'curl'](FIRST_REQUEST);
   return (
     <div class="card">
       <h2>No exchanges yet</h2>
@@ -211,16 +209,9 @@ function FirstRequest() {
         <code>{serviceUrl}</code>
         <Button class="main" label="Copy the URL" onClick={() => copy(serviceUrl)} />
       </p>
-      <Segments
-        label="Language"
-        items={LANGUAGES.map((name) => [name])}
-        chosen={language}
-        onChoose={choose}
-      />
-      <pre class="body">{snippet}</pre>
+      <Snippet of={FIRST_REQUEST} />
       <div class="bar">
         <Button label="Send this request" onClick={() => sendAndOpen(FIRST_REQUEST)} />
-        <Button label="Copy" of="the code" onClick={() => copy(snippet)} />
         <span class="quiet" role="status">
           Waiting for your first call…
         </span>

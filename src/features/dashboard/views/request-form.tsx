@@ -1,4 +1,4 @@
-import { Form, FormField, LINES, type Texts } from '../parts/form.tsx';
+import { Form, FormField, LINES, Submit, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { copyRequest, FIRST_REQUEST, parseHeaderLines, sendAndOpen } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
@@ -43,7 +43,7 @@ export function RequestForm() {
             value={headers.map((header) => header.join(': ')).join('\n')}
           />
           <FormField name="body" label="Body" rows={8} value={body} />
-          <button type="submit">Send</button>
+          <Submit label="Send" />
         </Form>
       )}
     </Panel>

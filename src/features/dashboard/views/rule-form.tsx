@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
 import { writeJson } from '../../../core/json.ts';
 import { isRowName } from '../../../core/words.ts';
-import { Chips, Form, FormField, NAME_INPUT, type Texts } from '../parts/form.tsx';
+import { Chips, Form, FormField, NAME_INPUT, Submit, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { attempt, formatError, useDebounced, useResource } from '../state/resource.ts';
 import { capitalize, go, route } from '../state/route.ts';
@@ -45,7 +45,8 @@ export function RuleForm() {
     const rules = text === '' ? [draftRule(reply ?? '')] : readRules(text);
     const rule = rules[index ?? 0];
     if (rule === undefined) throw new Error('There is no such rule.');
-    return { own, fields, before: formatRule(rule) };
+    const known = list.map(({ name }) => name);
+    return { own, known, fields, before: formatRule(rule) };
   });
   const added = from ? `Make a rule of exchange ${from}` : 'Draft a rule';
   const title = index === undefined ? added : `Edit rule ${index + 1} of ${scenario}`;
@@ -76,6 +77,7 @@ async function readScenario(name: string) {
 
 interface FieldsProps {
   readonly own: readonly string[];
+  readonly known: readonly string[];
   readonly fields: readonly RuleField[];
   readonly before: Texts;
   /** The scenario that has the rule; empty if it is new. */
@@ -86,7 +88,7 @@ interface FieldsProps {
 
 let latest = '';
 
-function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
+function Fields({ own, known, fields, before, edited, index, onDone }: FieldsProps) {
   const [texts, setTexts] = useState<Texts>(new Map([...before, ['active', 'on']]));
   const target = own.includes(latest) ? latest : (own[0] ?? 'my-rules');
   const scenario = edited || (texts.get('scenario') ?? target);
@@ -98,11 +100,12 @@ function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
     async (signal) => {
       const body = { text: settled ?? '' };
       const { problems } = await client.call('POST /scenario/check', { body, signal });
-      const text = own.includes(scenario) ? (await readScenario(scenario)).text : '';
-      return { problem: problems[0]?.message, others: readRules(text) };
+      const isThere = known.includes(scenario);
+      const target = isThere ? await readScenario(scenario) : { text: '', etag: undefined };
+      return { problem: problems[0]?.message, scenario, target };
     },
   );
-  const { others = [] } = checked.value ?? {};
+  const others = readRules(checked.value?.target?.text ?? '');
   const wrong = problem ?? checked.value?.problem;
   const all = rule ? others.toSpliced(index ?? 0, index === undefined ? 0 : 1, rule) : [];
   const hidden = findHiddenRules(all).join(' ');
@@ -110,7 +113,8 @@ function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
     const saved = edited ? `Saved in ${scenario}` : `Added to ${scenario}`;
     const done = `${saved}: ${rule && describeRule(rule)} ${hidden}`.trim();
     return attempt(done, async () => {
-      const { text, etag } = await readScenario(scenario);
+      const isRead = checked.value?.scenario === scenario && checked.value.target;
+      const { text, etag } = isRead || (await readScenario(scenario));
       const changed = insertRule(text || NEW_SCENARIO, parseRule(entered), index);
       await saveScenario(scenario, changed, { turnOn: entered.has('active'), etag });
       dropDraft(scenario);
@@ -181,7 +185,7 @@ function Fields({ own, fields, before, edited, index, onDone }: FieldsProps) {
           <b class="problem">{wrong ? `Not yet a rule. ${wrong}.` : hidden}</b>
         </p>
         <div class="bar">
-          <button type="submit">{edited ? 'Save the rule' : 'Add the rule'}</button>
+          <Submit label={edited ? 'Save the rule' : 'Add the rule'} />
           <label>
             <input type="checkbox" name="active" checked={texts.has('active')} /> Turn the scenario
             on

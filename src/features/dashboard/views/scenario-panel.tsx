@@ -15,6 +15,7 @@ import {
   keepDraft,
   readDraft,
   type ScenarioVersion,
+  saved,
   saveScenario,
 } from '../state/scenarios.ts';
 import { loadSchema } from '../state/schema.ts';
@@ -60,6 +61,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   };
   const leave = () => {
     dropDraft(name);
+    saved.delete(name);
     go('scenarios');
   };
   // An answer from before the last save says nothing.

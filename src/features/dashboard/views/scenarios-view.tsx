@@ -26,6 +26,9 @@ export function ScenariosView() {
   const last = useRef<string | undefined>(undefined);
   const all = list.value ?? [];
   const names = listActive(all);
+  // Their rows are on top, and no switch moves a row from under the hand.
+  const top = useRef<readonly string[] | undefined>(undefined);
+  if (list.value !== undefined) top.current ??= names;
   const own = all.filter((scenario) => scenario.own);
   const opened = own.find(({ name }) => name === item);
   // What was typed outlives the scenario: its server may have restarted, or somebody has deleted it.
@@ -57,14 +60,14 @@ export function ScenariosView() {
   const found = all.filter(({ name, description }) =>
     words.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
   );
-  const isActive = ({ name }: ScenarioSummary) => names.includes(name);
+  const isOnTop = ({ name }: ScenarioSummary) => top.current?.includes(name) === true;
   const drafts = listDrafts().filter((name) => !own.some((scenario) => scenario.name === name));
   const sections = [
-    ['Active', names.flatMap((name) => found.filter((one) => one.name === name))],
-    ['Yours', found.filter((one) => one.own && !isActive(one))],
+    ['Recently on', found.filter(isOnTop)],
+    ['Yours', found.filter((one) => one.own && !isOnTop(one))],
     ...rowNames(KINDS).map(
       (kind) =>
-        [kind, found.filter((one) => !one.own && !isActive(one) && kindOf(one) === kind)] as const,
+        [kind, found.filter((one) => !one.own && !isOnTop(one) && kindOf(one) === kind)] as const,
     ),
   ] as const;
   return (
@@ -73,14 +76,12 @@ export function ScenariosView() {
         <search class="bar">
           <QuerySearch name="q" label="scenarios" />
         </search>
+        <p class="quiet">Of several that are on, later ones win over earlier ones.</p>
         {sections.map(
           ([title, rows]) =>
             rows.length > 0 && (
               <section key={title} aria-label={title}>
                 <h2>{title}</h2>
-                {title === 'Active' && rows.length > 1 && (
-                  <p class="quiet">Later ones win over earlier ones.</p>
-                )}
                 <Rows of={rows} keyOf={({ name }) => name}>
                   {rowOf}
                 </Rows>
@@ -172,6 +173,11 @@ function ScenarioRow({ of: { name, description, own, shipped }, active, onCopy }
         <b>{visible(name)}</b>
       </label>
       <span class="quiet grow">{visible(description)}</span>
+      {index >= 0 && active.length > 1 && (
+        <span class="badge">
+          {index + 1} of {active.length}
+        </span>
+      )}
       {index > 0 && <Button label="↑" aria-label={`Move ${name} up`} onClick={moveUp} />}
       {own && (
         <a href={formatHref('scenarios', name)} aria-label={`Edit ${name}`}>

@@ -1,7 +1,15 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
-import { Form, FormField, hasDraft, NameForm, QuerySearch, type Texts } from '../parts/form.tsx';
+import {
+  Form,
+  FormField,
+  hasDraft,
+  NameForm,
+  QuerySearch,
+  Submit,
+  type Texts,
+} from '../parts/form.tsx';
 import { Loading, Tabs } from '../parts/panel.tsx';
 import { restore } from '../parts/strips.tsx';
 import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
@@ -224,7 +232,7 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
           placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : suggested.join(', ')}
         />
       ))}
-      <button type="submit">Save</button>
+      <Submit label="Save" />
       <button type="reset" onClick={onDone}>
         Cancel
       </button>

@@ -7,8 +7,9 @@ import { Await, Fold } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { LineDifference, Prose, visible } from '../parts/texts.tsx';
 import { type Row, TABLES } from '../state/records.ts';
-import { formatBody } from '../state/requests.ts';
-import { perform, useResource } from '../state/resource.ts';
+import { formatBody, replayFrom } from '../state/requests.ts';
+import { listEdits, perform, useResource } from '../state/resource.ts';
+import { formatHref } from '../state/route.ts';
 import { client, type ListedExchange } from '../state/session.ts';
 
 type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
@@ -16,7 +17,7 @@ type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
 /** The reply, and in its place how it differs from what the real service might answer instead. */
 export function ReplySide({ of }: { readonly of: ListedExchange }) {
   const { number, operation, status, reply, basis } = of;
-  const [row, choose] = useState<Alternative>();
+  const [chosen, choose] = useState('');
   const list = useResource(`${number} alternatives`, (signal) =>
     operation === undefined
       ? Promise.resolve([])
@@ -27,10 +28,11 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
   const others = (list.value ?? []).filter(
     (it) => it.status !== status || (basis === 'assumed' && writeBody(it.body) !== given),
   );
+  const row = others.find((it) => nameOf(it) === chosen);
   const statuses = others.filter((it) => it.status !== status);
   const bodies = others.filter((it) => it.status === status);
   const segments = [
-    [`${status ?? 'none'}`] as const,
+    [`${status ?? 'none'}`, ''] as const,
     ...statuses.map((it) => [`${it.status}`, nameOf(it)] as const),
   ];
   return (
@@ -43,12 +45,12 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
               label="Replies under other options"
               items={segments}
               chosen={row === undefined ? 0 : statuses.indexOf(row) + 1 || -1}
-              onChoose={(index) => choose(statuses[index - 1])}
+              onChoose={(index) => choose(segments[index]?.[1] ?? '')}
             />
             {bodies.length > 0 && (
               <Menu label="Other bodies">
                 {bodies.map((it) => (
-                  <Button key={nameOf(it)} label={nameOf(it)} onClick={() => choose(it)} />
+                  <Button key={nameOf(it)} label={nameOf(it)} onClick={() => choose(nameOf(it))} />
                 ))}
               </Menu>
             )}
@@ -58,7 +60,7 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
       {row === undefined ? (
         <MessageText of={reply} name={`reply ${number}`} />
       ) : (
-        <Instead of={row} given={given} />
+        <Instead key={nameOf(row)} of={row} given={given} />
       )}
     </>
   );
@@ -74,17 +76,32 @@ function writeBody(body: unknown): string {
 
 function Instead({ of, given }: { readonly of: Alternative; readonly given: string }) {
   const { assumption, option, meaning } = of;
-  const use = () =>
-    perform(`${assumption} is ${option}. Such calls get it from now on.`, 'PATCH /assumptions', {
-      body: { [assumption]: option },
-    });
+  const list = useResource('assumptions', (signal) => client.call('GET /assumptions', { signal }));
+  const { chosen, default: first = option } = list.value?.find(({ id }) => id === assumption) ?? {};
+  const isUsed = chosen === option;
+  const use = () => {
+    const value = isUsed ? first : option;
+    const done = `${assumption} is ${value}. Such calls get it from now on.`;
+    return perform(done, 'PATCH /assumptions', { body: { [assumption]: value } });
+  };
   return (
     <>
       <p class="bar">
         <span class="grow">
           <code>{nameOf(of)}</code>: <Prose text={meaning} />
         </span>
-        <Button class="main" label="Use this" of={nameOf(of)} onClick={use} />
+        {isUsed && (
+          <a class="badge assumed" href={formatHref('assumptions', assumption)}>
+            in use
+          </a>
+        )}
+        <Button
+          class={isUsed ? '' : 'main'}
+          label={isUsed ? 'Take it back' : 'Use this'}
+          of={nameOf(of)}
+          hidden={isUsed && first === option}
+          onClick={use}
+        />
       </p>
       <div class="body">
         <LineDifference before={given} after={writeBody(of.body)} />
@@ -94,25 +111,38 @@ function Instead({ of, given }: { readonly of: Alternative; readonly given: stri
 }
 
 export function ChangedRecords({ number }: { readonly number: number }) {
-  const path = { number };
-  const rewind = (to: 'before' | 'after') =>
-    perform(`The sandbox is as ${to} call ${number}.`, 'POST /requests/{number}/rewind', {
-      path,
-      body: { to },
-    });
   return (
     // Where there is room for the store, too.
     <Fold title="Store before and after" opened={innerWidth >= 1_800}>
       {() => (
         <>
           <Differences number={number} />
-          <div class="bar">
-            <Button label={`Rewind to before call ${number}`} onClick={() => rewind('before')} />
-            <Button label="Rewind to after it" onClick={() => rewind('after')} />
-          </div>
+          <Rewind number={number} />
         </>
       )}
     </Fold>
+  );
+}
+
+function Rewind({ number }: { readonly number: number }) {
+  const edits = useResource('edits', () => listEdits());
+  const since = (edits.value ?? []).filter(({ after, isUndone }) => after >= number && !isUndone);
+  const names = new Set(since.map(({ what }) => `“${visible(what)}”`));
+  const told = ['what this and later calls changed', ...names].join(', ');
+  const rewind = () =>
+    perform(
+      `The sandbox is as before call ${number}. Taken back: ${told}.`,
+      'POST /requests/{number}/rewind',
+      { path: { number }, body: { to: 'before' } },
+    );
+  return (
+    <>
+      <p class="quiet">Rewinding takes back {told}.</p>
+      <div class="bar">
+        <Button label={`Rewind to before call ${number}`} onClick={rewind} />
+        <Button label="Replay this and the later ones" onClick={() => replayFrom(number)} />
+      </div>
+    </>
   );
 }
 
