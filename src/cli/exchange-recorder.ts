@@ -33,7 +33,7 @@ export class ExchangeRecorder {
     return [...this.#kept];
   }
 
-  /** As many of each sandbox as its journal keeps. */
+  /** As many of each sandbox as a journal keeps by default. */
   newest(): readonly RanExchange[] {
     const counts = new Map<string, number>();
     return this.list()

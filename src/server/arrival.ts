@@ -83,10 +83,10 @@ export function completeArrival(
   const { head, target, location, operation, forwarded } = arrival;
   const { sandbox, authorization } = location;
   const request = createServiceRequest(head, target, authorization, body, operation);
-  const given = request.call && sandboxes.prefer?.(request.call);
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined)
     return handleRequest(persistence, sandbox, { ...request, given: { reply: refusal } });
+  const given = request.call && sandboxes.prefer?.(request.call);
   const { prefer } = head.headers;
   const isAsked = prefer !== undefined && request.call && !sandbox.state.settings.start.plain;
   const preference =

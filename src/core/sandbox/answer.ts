@@ -131,7 +131,10 @@ function withResult(state: State, store: State['store'], rates: ServiceState['ra
   };
 }
 
-/** Latches go first, then what the request prefers, then active scenarios. Each counts the call. */
+/**
+ * A status that the request prefers goes first, and counts nothing. Then latches, a scenario that it prefers, and
+ * active scenarios: each counts the call.
+ */
 export function matchCall(
   state: State,
   call: Call,

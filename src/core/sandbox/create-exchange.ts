@@ -112,8 +112,8 @@ function finishReply(
     const exposed = new Set([...(plain ? SERVICE_HEADERS : MOCK_HEADERS), ...names]);
     add('Access-Control-Allow-Origin', origin);
     // A page that sends cookies accepts no `*`.
-    if (origin !== '*') headers.push('Access-Control-Allow-Credentials', 'true');
-    headers.push('Vary', 'Origin');
+    if (origin !== '*') add('Access-Control-Allow-Credentials', 'true');
+    add('Vary', 'Origin');
     add('Access-Control-Expose-Headers', [...exposed].join(', '));
   }
   if (isOwn) add('Date', new Date(now).toUTCString());

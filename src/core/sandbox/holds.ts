@@ -43,7 +43,7 @@ export interface HoldContext {
   readonly platform: Platform;
 }
 
-/** By this server, in one sandbox. */
+/** The replies of one sandbox that this server holds back. */
 export class Holds {
   readonly #journal: Journal;
   readonly #context: HoldContext;
@@ -71,7 +71,7 @@ export class Holds {
     if (isStopping) end('stopped');
   }
 
-  /** In this order. Returns those that were held. */
+  /** Lets these go, in this order. Returns those that it still held. */
   end(why: HoldEnd, exchanges: Iterable<number> = this.#replies.keys()): readonly HeldExchange[] {
     const ended: HeldExchange[] = [];
     for (const number of [...exchanges]) {

@@ -16,8 +16,9 @@ export type Preference =
   /** If `strict`, it fails the request (RFC 7240, section 4.4). */
   | { readonly kind: 'wrong'; readonly wrong: string; readonly strict: boolean };
 
-/** Parameters are ignored. */
-const PREFERENCE = /(?:^|,)\s*([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"]+)))?/g;
+/** Parameters are skipped. */
+const PREFERENCE =
+  /(?:^|,)\s*([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"]+)))?(?:\s*;(?:[^",]|"[^"]*")*)?/g;
 
 const NAMES = ['code', 'scenario', 'handling'];
 

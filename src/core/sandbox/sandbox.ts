@@ -41,7 +41,7 @@ export type SandboxEvent =
   /** A held reply has left, or never will. */
   | { readonly kind: 'hold'; readonly exchange: Exchange }
   | { readonly kind: 'edit' }
-  /** All without numbers. */
+  /** Held replies have to leave: those with these numbers, or all. */
   | { readonly kind: 'release'; readonly why: HoldEnd; readonly exchanges?: readonly number[] }
   | { readonly kind: 'deleted' };
 

@@ -51,7 +51,7 @@ interface Counters {
   readonly unanswered: UnansweredCalls;
 }
 
-/** start < active < byHand. */
+/** What settings are made of: active scenarios win over the start, and what was set by hand over both. */
 interface Layers {
   readonly start: Start;
   /** The last wins. */

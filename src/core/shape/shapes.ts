@@ -108,7 +108,7 @@ function findType(value: unknown): string {
   return typeof value === 'bigint' || value instanceof WrittenNumber ? 'number' : typeof value;
 }
 
-/** A value without members. `schema` names its `type`; `words` are suggested for a misspelt one. */
+/** A value without members. `schema` names its `type`, and `read` gets no other; `words` are suggested for a misspelt one. */
 export function scalar<T, In = T>(
   expected: string,
   schema: Json,
@@ -116,12 +116,13 @@ export function scalar<T, In = T>(
   words?: readonly string[],
 ): Shape<T, In> {
   const types = [schema.type].flat().map((type) => (type === 'integer' ? 'number' : type));
+  const isTyped = (value: unknown) => types.includes(findType(value));
   return {
     schema,
     expected,
-    likeness: (value) => (types.includes(findType(value)) ? 1 : 0),
+    likeness: (value) => (isTyped(value) ? 1 : 0),
     read(value, at, report) {
-      const result = read(plainNumber(value), value);
+      const result = isTyped(value) ? read(plainNumber(value), value) : undefined;
       if (result !== undefined) return result;
       return report({ at, expected, found: describe(value), hint: () => nearWord(value, words) });
     },

@@ -73,6 +73,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   ],
   'POST clock/advance': [
     [{ by: 'P1M' }, 'an ISO 8601 duration'],
+    [{ by: ['P1D'] }, 'an ISO 8601 duration'],
     [{ by: '-P999999999W' }, 'a time from 1970 to 9999'],
   ],
   'GET requests?operation=getpet': [[undefined, 'did you mean getPet?']],

@@ -96,6 +96,14 @@ describe('the journal in the control API', () => {
     expect(findings).toEqual([0, 0, 20, 0, 1]);
   });
 
+  test('shows a body that is nested too deeply as text, which every reader can read', async () => {
+    const client = await openMock();
+    const body = `{"name":"a","categoryId":1,"x":${'['.repeat(4000)}${']'.repeat(4000)}}`;
+    await client.send('POST', '/v1/pets', { body });
+    const { exchanges } = await journal(client);
+    expect(exchanges).toMatchObject([{ request: { body } }]);
+  });
+
   test('filters by what its query, or the body of a count, says', async () => {
     const client = await openMock(FROZEN);
     const { send, control } = client;

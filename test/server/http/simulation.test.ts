@@ -50,16 +50,20 @@ describe('a rule', () => {
     expect((await ask('GET', '/pets/1')).status).toBe(200);
   });
 
-  test('that sets a header of CORS replaces the one of the mock', async () => {
-    const headers = { 'access-control-allow-origin': 'https://app.example' };
+  test('that sets headers of CORS replaces those of the mock', async () => {
+    const headers = {
+      'access-control-allow-origin': 'https://app.example',
+      'access-control-allow-credentials': 'false',
+      vary: '*',
+    };
     const { port } = await serverFor(withRules({ on: 'getPet', reply: { status: 200, headers } }));
     const connection = await openRaw(port);
     const sent = { Origin: 'https://app.example', Connection: 'close' };
     connection.send(rawRequest('GET', '/v1/pets/1', sent));
     const text = await connection.rest();
-    expect(text.match(/^access-control-allow-origin: .*/gim)).toEqual([
-      'access-control-allow-origin: https://app.example',
-    ]);
+    expect(text.match(/^(?:access-control-allow-.*|vary): .*/gim)).toEqual(
+      Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    );
     expect(text).toMatch(
       /^Access-Control-Expose-Headers: .*Preference-Applied.*, access-control-allow-origin/m,
     );
@@ -145,7 +149,7 @@ describe('Prefer', () => {
 
   test.each<[string, ServerOptions]>([
     ['return=minimal', {}],
-    ['wait=10, respond-async; x="code=409"', {}],
+    ['wait=10, respond-async; x="a,code=409"; y, z=", code=409"', {}],
     ['code=abc', {}],
     ['scenario=../../etc/passwd', {}],
     ['code=401', { plain: true }],

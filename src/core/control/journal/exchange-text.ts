@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../json.ts';
+import { parseInput, parseJson, tryParseJson } from '../../json.ts';
 import { type Message, mergeHeaders } from '../../raw-http.ts';
 import { bodyText, type Exchange, isDropped, maskHeaders } from '../../sandbox/exchange.ts';
 import { EXCHANGE_FIELDS, readFields } from '../../sandbox/exchange-fields.ts';
@@ -55,7 +55,7 @@ export function recordExchange(exchange: Exchange): RecordedExchange {
 
 function recordMessage(message: Message): RecordedMessage {
   const text = bodyText(message);
-  const body = text && (tryParseJson(text) ?? text);
+  const body = text && (tryParseJson(text, parseInput) === undefined ? text : parseJson(text));
   return { ...readMessage(message), ...(body !== undefined && body !== '' && { body }) };
 }
 
@@ -86,7 +86,8 @@ function writeMessage(message: Message): string {
   const mark = JSON.stringify(readMessage(message));
   const text = bodyText(message);
   if (text === undefined || text === '') return mark;
-  const body =
-    tryParseJson(text) === undefined ? JSON.stringify(text) : text.replaceAll(/[\r\n]/g, ' ');
+  // One that is nested too deeply stays text: whoever reads the journal recurses.
+  const isJson = tryParseJson(text, parseInput) !== undefined;
+  const body = isJson ? text.replaceAll(/[\r\n]/g, ' ') : JSON.stringify(text);
   return `${mark.slice(0, -1)},"body":${body}}`;
 }
