@@ -35,15 +35,16 @@ const ON = either(
   `${joinWords([...OPERATION_IDS, `"${EVERY}"`], 'or')}, or an array of operations`,
 );
 
-const RANGE = '[1-9]\\d{0,8}(?:-(?:[1-9]\\d{0,8})?)?';
+const NUMBER = '[1-9]\\d{0,8}';
+
+const RANGE = `(?:${NUMBER}(?:-(?:${NUMBER})?)?|every +${NUMBER})`;
 
 const RANGES = new RegExp(`^${RANGE}(?: *, *${RANGE}){0,${LIMITS.calls - 1}}$`);
 
-const EXPECTED_CALLS = `at most ${LIMITS.calls} calls such as 1, "1-2", "3-" or "2,4"`;
+const EXPECTED_CALLS = `at most ${LIMITS.calls} calls such as 1, "1-2", "3-", "2,4" or "every 3"`;
 
 const CALL_NUMBER = integer(1, 999_999_999, 'the number of a call, from 1');
 
-/** Ranges of calls, counted from 1. They include `to`, which is Infinity for an open range. */
 const CALLS = either(
   convert(text(EXPECTED_CALLS, RANGES, { pattern: RANGES.source }), (ranges, at, report) => {
     const calls = ranges.split(',').map(readRange);
@@ -52,14 +53,19 @@ const CALLS = either(
     return report({ at, expected: 'the lower number first', found: describe(ranges) });
   }),
   convert(oneOrMore(CALL_NUMBER, LIMITS.calls), (calls) =>
-    calls.map((call) => ({ from: call, to: call })),
+    calls.map((call): Calls => ({ from: call, to: call, step: 1 })),
   ),
   EXPECTED_CALLS,
 );
 
-function readRange(range: string): { readonly from: number; readonly to: number } {
-  const [from, to = from] = range.trim().split('-');
-  return { from: Number(from), to: to === '' ? Number.POSITIVE_INFINITY : Number(to) };
+/** Every `step`th of a range, counted from 1. It includes `to`, which is Infinity for an open one. */
+export type Calls = Readonly<Record<'from' | 'to' | 'step', number>>;
+
+function readRange(range: string): Calls {
+  const [word, every] = range.trim().split(/ +/);
+  const [from, to = from] = every ? [every, ''] : (word ?? '').split('-');
+  const step = Number(every ?? 1);
+  return { from: Number(from), to: to === '' ? Number.POSITIVE_INFINITY : Number(to), step };
 }
 
 const CHANCE = scalar(
@@ -137,7 +143,7 @@ const RULE = object({
   ),
   calls: optional(
     CALLS,
-    'Which of the calls that match `on` and `where`, counted from 1 in each sandbox: 1, "1-2", "3-", "2,4".',
+    'Which of the calls that match `on` and `where`, counted from 1 in each sandbox: 1, "1-2", "3-", "2,4", every 3.',
   ),
   chance: optional(
     CHANCE,

@@ -8,7 +8,7 @@ import { randomInteger, STREAMS } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
 import type { Patch } from './patch-shape.ts';
 import type { RuleReply } from './reply-shape.ts';
-import type { Lag, Rule } from './rule-shape.ts';
+import type { Calls, Lag, Rule } from './rule-shape.ts';
 import type { Condition } from './where-shape.ts';
 
 /** What a rule, or the request itself with `Prefer`, says about a call. */
@@ -147,7 +147,9 @@ export function matchRules(
 /** @param call the number of calls that `on` and `where` have matched, including this one */
 function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefined {
   const { scenario, number, calls, chance, delay: bounds = NO_DELAY } = rule;
-  if (calls?.some(({ from, to }) => call >= from && call <= to) === false) return undefined;
+  const isMeant = ({ from, to, step }: Calls) =>
+    call >= from && call <= to && (call - from) % step === 0;
+  if (calls?.some(isMeant) === false) return undefined;
   const drawn = randomInteger(seed, number - 1, call);
   if (chance < 1 && randomShare(drawn, 'chance') >= chance) return undefined;
   const { min, max } = bounds;

@@ -51,6 +51,7 @@ const times = (count: number): Call[] => Array.from({ length: count }, () => cal
 describe('rules', () => {
   test('decide the calls in `calls`, counted from 1', () => {
     expect(deciders([{ calls: '2,4-' }], times(5))).toEqual([undefined, 1, undefined, 1, 1]);
+    expect(deciders([{ calls: '1, every 2' }], times(5))).toEqual([1, 1, undefined, 1, undefined]);
   });
 
   test('count calls that another rule decides', () => {

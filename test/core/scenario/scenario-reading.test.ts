@@ -106,7 +106,7 @@ offContract: true
 rules:
   - on: "*"
     where: { petId: [9007199254740993, null], headers: { X-Client: a }, key: [a-key, b-key] }
-    calls: 1, 3-4, 6-
+    calls: 1, 3-4, 6-, every 5
     chance: 0.5
     delay: { min: 120, max: 400 }
     reply:

@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { expect, test } from 'vitest';
 import { axeViolations } from '../../helpers/browser.ts';
 import { describeDashboard, type Opened } from '../../helpers/dashboard.ts';
@@ -17,7 +17,7 @@ const VIEWS = [
   ['clock', 'One day forward'],
   ['coverage/getPet-410', 'Draft a rule'],
   ['sandboxes', 'Create'],
-  ['reference', 'Animals'],
+  ['reference/getPet', 'Try it'],
 ] as const;
 
 /** Menus and questions: what opens them in a view, and what is in them. */
@@ -158,24 +158,69 @@ describeDashboard('the page', (open) => {
     }
   });
 
-  test('leaves nothing blank in forced colours', async () => {
+  /** The pixels of a part of the page. */
+  async function pixelsOf(page: Page, part: Locator): Promise<readonly number[]> {
+    const picture = await part.screenshot();
+    return page.evaluate<number[]>(`(async () => {
+      const image = new Image();
+      image.src = 'data:image/png;base64,${picture.toString('base64')}';
+      await image.decode();
+      const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d');
+      canvas.drawImage(image, 0, 0);
+      const { data } = canvas.getImageData(2, 2, image.width - 4, image.height - 4);
+      return [...new Uint32Array(data.buffer)];
+    })()`);
+  }
+
+  test('leaves nothing blank in forced colours, and shows what is on and what is chosen', async () => {
     const { page } = await visited('exchanges/1');
     await page.emulateMedia({ forcedColors: 'active' });
+    const look = async (part: Locator) => pixelsOf(page, part);
     for (const part of ['button.main', 'nav a[aria-current="page"]', '.status', '.chip']) {
       if (part === '.chip') await page.getByRole('link', { name: 'Clock' }).click();
       if (part === '.chip') await page.getByRole('button', { name: 'Freeze' }).click();
-      const picture = await page.locator(part).first().screenshot();
-      const colours = await page.evaluate<number>(`(async () => {
-        const image = new Image();
-        image.src = 'data:image/png;base64,${picture.toString('base64')}';
-        await image.decode();
-        const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d');
-        canvas.drawImage(image, 0, 0);
-        const { data } = canvas.getImageData(2, 2, image.width - 4, image.height - 4);
-        return new Set(new Uint32Array(data.buffer)).size;
-      })()`);
-      expect([part, colours > 1]).toEqual([part, true]);
+      const colours = new Set(await look(page.locator(part).first()));
+      expect([part, colours.size > 1]).toEqual([part, true]);
     }
+    const backOf = async (part: Locator) => (await look(part))[0];
+    const other = page.locator('nav a:not([aria-current])').first();
+    expect(await backOf(page.locator('nav a[aria-current="page"]'))).not.toBe(await backOf(other));
+    const isUnderlined = 'getComputedStyle(document.querySelector("nav a:not([aria-current])"))';
+    expect(await page.evaluate(`${isUnderlined}.borderBottomWidth`)).toBe('0px');
+    await page.getByRole('link', { name: 'Scenarios' }).click();
+    const box = page.getByRole('checkbox', { name: 'outage' });
+    await box.waitFor();
+    const off = await look(box);
+    await box.click();
+    await page.getByRole('link', { name: 'scenario outage' }).waitFor();
+    const on = page.getByRole('checkbox', { name: 'outage', checked: true });
+    await page.mouse.move(0, 0);
+    await page.getByRole('heading', { level: 1 }).focus();
+    expect(await look(on)).not.toEqual(off);
+    await page.getByRole('link', { name: 'Reference' }).click();
+    await page.getByRole('link', { name: 'getPet' }).click();
+    const [chosen, free] = [true, false].map((pressed) =>
+      page.getByRole('region', { name: 'Replies' }).getByRole('button', { pressed }).first(),
+    );
+    if (chosen && free) expect(await backOf(chosen)).not.toBe(await backOf(free));
+  });
+
+  test('shows the base URL and what waits to be released where there is little room', async () => {
+    const { page, service, control } = await visited('exchanges');
+    await control('POST', '/holds', { body: { on: 'listPets', hold: 'late' } });
+    const held = service('GET', '/pets');
+    await page.getByRole('link', { name: '1 reply waits' }).waitFor();
+    for (const width of [720, 360]) {
+      await page.setViewportSize({ width, height: 740 });
+      const copy = page.getByRole('button', { name: 'Copy the base URL' });
+      for (const part of [copy, page.locator('.strip .url code')]) {
+        const { x = 0, width: own = 0 } = (await part.boundingBox()) ?? {};
+        expect([width, own > 0 && x + own <= width]).toEqual([width, true]);
+      }
+    }
+    await page.getByRole('link', { name: '1 reply waits' }).click();
+    await page.getByRole('button', { name: /^Release exchange/ }).click();
+    expect((await held).status).toBe(200);
   });
 
   /** What to press in a view, one after the other. */
@@ -190,7 +235,7 @@ describeDashboard('the page', (open) => {
     ['store/orders', 'Back to pending order 2', 'Dismiss'],
     ['store/orders', 'Edit order 1', 'Cancel'],
     ['store/orders', 'Delete order 4', 'Yes, delete'],
-    ['clock', 'Freeze', 'Let it run', 'Back to real time'],
+    ['clock', 'Freeze', 'Back to real time'],
     ['clock', 'One day forward', 'Reset the clock'],
     ['sandboxes', 'Shortcuts', 'Shortcuts'],
     ['store/animals', 'Reset sandbox', 'Yes, reset'],

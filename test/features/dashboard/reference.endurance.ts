@@ -1,73 +1,82 @@
-import type { Browser, Page } from '@playwright/test';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type PetstoreMock, startPetstoreMock } from '../../../src/index.ts';
-import { axeViolations, describeInChromium, openPage } from '../../helpers/browser.ts';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { axeViolations } from '../../helpers/browser.ts';
+import { describeDashboard } from '../../helpers/dashboard.ts';
+import { findProgram, runProgram } from '../../helpers/program.ts';
 
-const BIG_ID = 9007199254740993n;
+/** What runs a sample of code, by its language, and the name of its file. */
+const RUNNERS = {
+  curl: ['sh', 'sample.sh'],
+  fetch: ['node', 'sample.mjs'],
+  Python: ['python3', 'sample.py'],
+  Java: ['java', 'Call.java'],
+} as const;
 
-let mock: PetstoreMock;
+/** What says whether there is all that a sample needs, beside its program. */
+const CHECKS: Readonly<Record<string, readonly [program: string, ...args: string[]]>> = {
+  curl: ['curl', '--version'],
+  Python: ['python3', '-c', 'import requests'],
+};
 
-beforeAll(async () => {
-  mock = await startPetstoreMock();
-});
-
-afterAll(() => mock.stop());
-
-/** A page with what its security policy refused. */
-async function visit(browser: Browser, url: string) {
-  const page = await openPage(browser);
-  const complaints: string[] = [];
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
-  });
-  await page.goto(url);
-  return { page, complaints };
-}
-
-/** Opens the form of an operation. */
-async function openForm(page: Page, title: string, id: string) {
-  await page.getByText(title, { exact: true }).click();
-  const form = page.getByRole('form', { name: id });
-  const send = async () => {
-    await form.getByRole('button', { name: 'Send' }).click();
-    await form.locator('.status').waitFor();
-    return {
-      status: await form.locator('.status').textContent(),
-      body: (await form.getByRole('status').locator('pre').textContent()) ?? '',
-    };
-  };
-  return { form, send };
-}
-
-describeInChromium('the API reference', (browser) => {
-  test('tries an operation with the key filled in, and ids beyond 2^53 in a path and in a body', async () => {
-    const sandbox = mock.sandbox('exact');
-    await sandbox.animals.put(BIG_ID, { name: 'Rex', categoryId: 1 });
-    const { page } = await visit(browser(), `${sandbox.controlUrl}/docs`);
-    const read = await openForm(page, 'GET /pets/{petId}: Read one animal', 'getPet');
-    await read.form.getByLabel('petId').fill(String(BIG_ID));
-    expect((await read.send()).body).toContain(`"id": ${BIG_ID}`);
-    expect(await sandbox.requests.list()).toMatchObject([
-      { method: 'GET', target: `/~exact/v1/pets/${BIG_ID}`, status: 200, key: 'demo…' },
-    ]);
-    const create = await openForm(page, 'POST /pets: Add an animal', 'createPet');
-    await create.form.getByLabel('Body').fill(`{ "name": "Rex", "categoryId": ${BIG_ID} }`);
-    const { status, body } = await create.send();
-    expect(status).toBe('201');
-    expect(body).toContain(`"categoryId": ${BIG_ID}`);
-    await create.form.getByText(/^Schemas/).click();
-    await create.form.getByText('"categoryId": {').first().waitFor();
-  });
-
-  test('is accessible, and tries the control API of the same sandbox too', async () => {
-    const sandbox = mock.sandbox('controlled');
-    const { page, complaints } = await visit(browser(), `${sandbox.controlUrl}/docs`);
-    await page.getByRole('link', { name: 'Control API' }).click();
-    await page.getByRole('heading', { name: /Control API of petstore-mock/ }).waitFor();
-    const { send } = await openForm(page, 'PATCH /orders/{id}: Update an order', 'patchOrder');
-    expect((await send()).status).toBe('200');
-    expect(await sandbox.orders.get(4)).toMatchObject({ status: 'shipped' });
-    expect(complaints).toEqual([]);
+describeDashboard('the reference', (open) => {
+  test('names each operation, says what each reply rests on, and shows it', async () => {
+    const { page, press, complaints } = await open('reference');
+    await page.getByRole('link', { name: 'cancelOrder', exact: true }).click();
+    await page.waitForURL('**/#/reference/cancelOrder');
+    const replies = page.getByRole('region', { name: 'Replies' });
+    const documented = replies.getByRole('group', { name: 'Replies, documented' });
+    await documented.getByRole('button', { name: '409' }).click();
+    await replies.getByText('"code": "order_already_shipped"').waitFor();
+    const assumed = replies.getByRole('group', { name: 'Replies, assumed' });
+    expect(await assumed.getByRole('button', { name: '409' }).count()).toBe(0);
+    await assumed.getByRole('button', { name: '400' }).click();
+    await replies.getByRole('link', { name: /^invalid-input=400/ }).waitFor();
     expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'createPet', exact: true }).click();
+    await page.getByRole('article', { name: 'createPet' }).getByRole('button', { name: '201' });
+    await replies.getByText(/^Schema/).click();
+    await replies.getByText('"categoryId": {').first().waitFor();
+    expect(complaints).toEqual([]);
+    await press('Copy as curl');
+  });
+
+  test('tries an operation with its example filled in, and with ids beyond 2^53', async () => {
+    const { page, press, control } = await open('reference/createPet');
+    await page.getByRole('link', { name: 'Try it' }).click();
+    await page.getByLabel('Body').fill('{ "name": "Rex", "categoryId": 9007199254740993 }');
+    await press('Send');
+    await page.getByRole('heading', { name: 'Exchange 1', exact: true }).waitFor();
+    await page
+      .getByRole('region', { name: 'Body of reply 1' })
+      .getByText('9007199254740993')
+      .waitFor();
+    expect((await control('GET', '/requests/1')).json).toMatchObject({
+      method: 'POST',
+      status: 201,
+    });
+  });
+
+  test('gives samples of code that run as they are pasted', async () => {
+    const { page, press, service } = await open('exchanges');
+    const files: [program: string, path: string][] = [];
+    for (const [language, [program, file]] of Object.entries(RUNNERS)) {
+      await press(language);
+      await page.getByRole('button', { name: language, pressed: true }).waitFor();
+      const path = join(await mkdtemp(join(tmpdir(), 'sample-')), file);
+      await writeFile(path, (await page.locator('.card pre').textContent()) ?? '');
+      // Without what it needs, such as `requests`, nothing can be said about a sample.
+      const [name, ...args] = CHECKS[language] ?? [program, '--version'];
+      if (findProgram(name) && (await runProgram(name, args)).code === 0)
+        files.push([program, path]);
+    }
+    const { text } = await service('GET', '/pets?limit=5');
+    for (const [program, path] of files) {
+      const { output } = await runProgram(program, [path]);
+      expect(output).toContain('200');
+      expect([path, output]).toEqual([path, expect.stringContaining(text)]);
+    }
+    expect(files.length).toBeGreaterThan(1);
   });
 });

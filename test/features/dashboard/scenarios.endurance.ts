@@ -107,7 +107,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText(/^Saved checkout, \d+ lines\. It is on\./).waitFor();
     expect((await service('GET', '/pets')).status).toBe(418);
     await editorOf(page).press('Control+End');
-    await editorOf(page).pressSequentially('\n  - { on: listOrders, reply: { status: 418 } }');
+    await editorOf(page).pressSequentially('\n- { on: listOrders, reply: { status: 418 } }');
     await press('Save');
     await page.getByText(/^Saved checkout, \d+ lines\.(?! It is on)/).waitFor();
     expect((await service('GET', '/store/orders')).status).toBe(418);
@@ -124,6 +124,32 @@ describeDashboard('a tester', (open, browser) => {
     await colleague.getByRole('button', { name: 'Yes, delete' }).click();
     await colleague.getByText('Deleted my-checkout.').waitFor();
     await page.getByRole('checkbox', { name: 'my-checkout' }).waitFor({ state: 'detached' });
+  });
+
+  test('adds a drafted rule to nothing but a scenario of drafted rules, and names it', async () => {
+    const { page, service, control, press } = await open('exchanges/rule');
+    const rules = [{ on: 'getPet', reply: { status: 410 } }];
+    await control('PUT', '/scenarios/aaa', { body: { rules } });
+    await control('PUT', '/scenarios/my-rules', { body: { description: 'By hand.', rules } });
+    await page.reload();
+    await page.getByText('to my-rules-2, which is new').waitFor();
+    const field = page.getByLabel('Add it to the scenario');
+    await field.fill('aaa');
+    await page.getByText('to aaa, which is off and has 1 other rule').waitFor();
+    await field.fill('my-rules-2');
+    await page.getByLabel('Calls', { exact: true }).fill('every 3');
+    await page.getByText('GET /pets gets 503, at calls 3, 6, 9 ….').waitFor();
+    await page.getByLabel('Hold it back until released').check();
+    await page.getByLabel('Name of the hold').fill('late');
+    await page.getByText('to my-rules-2, which is new').waitFor();
+    await press('Add the rule');
+    await page.getByText('Added to my-rules-2').waitFor();
+    const { text } = await control('GET', '/scenarios/my-rules-2');
+    expect(text).toContain('hold: late');
+    expect((await service('GET', '/pets/1')).status).toBe(200);
+    await page.goto(`${page.url().split('#')[0]}#/exchanges/rule`);
+    await page.getByText('to my-rules-2, which is on').waitFor();
+    expect(await page.getByLabel('Turn it on').count()).toBe(0);
   });
 
   test('keeps a line of a rule that it cannot read, and says what is wrong', async () => {
@@ -203,6 +229,8 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('Undone: moved the clock by +1 day.').waitFor();
     expect((await control('GET', '/clock')).json).toMatchObject({ real: true });
     expect((await control('GET', '/status')).json).toMatchObject({ scenarios: ['sold-out'] });
+    await page.getByRole('checkbox', { name: 'sold-out' }).click();
+    await page.getByText('Turned off sold-out. Changed records stay as they are.').waitFor();
   });
 
   test('gets a list of problems that leads to their places, and hears of rules that never apply', async () => {
@@ -211,12 +239,18 @@ describeDashboard('a tester', (open, browser) => {
     const editor = editorOf(page);
     await editor.fill('rules:\n- { on: cancelOrder, reply: { status: 9 } }\n');
     const problems = page.getByRole('list', { name: 'Problems' });
+    await press('Save');
+    await page
+      .getByRole('alert')
+      .getByText(/expected a status from 200/)
+      .waitFor();
     await problems
       .getByRole('button', { name: /^line 2, column 39: .*expected a status from 200/ })
       .click();
     await page.keyboard.press('Delete');
     await page.keyboard.type('409');
     await problems.waitFor({ state: 'detached' });
+    await page.getByRole('alert').getByText(/./).waitFor({ state: 'detached' });
     await editor.press('Tab');
     await page.locator('a:focus').waitFor();
     await editor.fill('rules:\n- { on: "*", delay: 1 }\n- { on: getPet, delay: 2 }');
@@ -246,7 +280,8 @@ describeDashboard('a tester', (open, browser) => {
     await option('cancelOrder').waitFor();
     await editor.press('Tab');
     await list.waitFor({ state: 'detached' });
-    await editor.pressSequentially('\n    rep');
+    // Enter goes on below the first key of the item.
+    await editor.pressSequentially('\nrep');
     await editor.press('Control+Space');
     await option('reply:').click();
     await editor.pressSequentially('{ sta');
@@ -260,11 +295,11 @@ describeDashboard('a tester', (open, browser) => {
     await editor.press('ArrowUp');
     await option('409').waitFor();
     await editor.press('Enter');
-    await editor.pressSequentially(' }\n');
+    await editor.pressSequentially(' }');
     await editor.press('Control+Enter');
     await page.getByText(/^Saved my-slow, \d+ lines\. It is on\./).waitFor();
     expect((await control('GET', '/scenarios/my-slow')).text).toBe(
-      'rules:\n  - on: cancelOrder\n    reply: { status: 409 }\n',
+      'rules:\n  - on: cancelOrder\n    reply: { status: 409 }',
     );
     expect(complaints).toEqual([]);
   });

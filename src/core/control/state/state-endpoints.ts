@@ -20,7 +20,7 @@ import { STORE } from '../../store/fixture.ts';
 import { merge } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
 import { storeText } from '../../store/store-text.ts';
-import { describe } from '../../words.ts';
+import { describe, joinWords } from '../../words.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
 import {
   type ControlReply,
@@ -126,7 +126,9 @@ async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<C
   const keep = new Set(body.keep ?? DEFAULT_KEPT);
   const clears = keep.has('journal') ? undefined : 'all';
   const held = await kept.journal.held();
-  const reply = await edit(call, 'reset', (state, now) => ({
+  const parts = RESET_PARTS.filter((part) => !keep.has(part));
+  const what = body.keep === undefined ? 'reset' : `reset ${joinWords(parts, 'and') || 'nothing'}`;
+  const reply = await edit(call, what, (state, now) => ({
     ...outcome(state, NO_CONTENT, restart(state, sandbox.start, now, keep)),
     clears,
   }));

@@ -21,12 +21,14 @@ const Context = createContext<
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
   /** Returns whether the server took it. If not, what is wrong stands at the fields. */
   readonly onSubmit: (texts: Texts) => unknown;
+  /** Closes the form that was taken, unless somebody has typed on meanwhile. */
+  readonly onDone?: () => void;
   readonly onTexts?: (texts: Texts) => void;
   /** The name under which this tab keeps what is typed until it is sent. */
   readonly draft?: string;
 }
 
-export function Form({ onSubmit, onTexts, draft, children, ...attributes }: FormProps) {
+export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes }: FormProps) {
   const ref = useRef<HTMLFormElement>(null);
   const { isBusy, name, during } = useBusy();
   const [problems, setProblems] = useState<Texts>(new Map());
@@ -45,10 +47,14 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
     if (ref.current !== null) read(ref.current);
   }, []);
   const submit = async (form: HTMLFormElement) => {
-    const result = await onSubmit(readTexts(form));
+    const sent = readTexts(form);
+    const result = await onSubmit(sent);
     const names = [...form.elements].map((element) => element.getAttribute('name') ?? '');
     setProblems(result === false ? takeProblems(names) : new Map());
-    if (result === true) form.reset();
+    if (result !== true || format(readTexts(form)) !== format(sent)) return;
+    form.reset();
+    // Who has gone elsewhere stays there.
+    if (form.isConnected) onDone?.();
   };
   return (
     <form
@@ -57,7 +63,7 @@ export function Form({ onSubmit, onTexts, draft, children, ...attributes }: Form
       aria-busy={isBusy}
       onInput={({ currentTarget }) => {
         if (problems.size > 0) setProblems(new Map());
-        const texts = JSON.stringify(Object.fromEntries(read(currentTarget)));
+        const texts = format(read(currentTarget));
         if (draft !== undefined) sessionStorage.setItem(key, texts);
       }}
       onReset={() => {
@@ -78,13 +84,19 @@ export function Submit({ label }: { readonly label: string }) {
   return <button type="submit">{useContext(Context).name(label)}</button>;
 }
 
-function draftKey(draft: string | undefined): string {
+function draftKey(draft = ''): string {
   return `petstore-mock form ${sandbox} ${draft}`;
 }
 
-/** Whether something is typed into this form that was not sent. */
-export function hasDraft(draft: string): boolean {
-  return sessionStorage.getItem(draftKey(draft)) !== null;
+/** The forms into which something is typed that was not sent, by how their names go on. */
+export function listFormDrafts(start: string): readonly string[] {
+  const prefix = draftKey(start);
+  const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(prefix));
+  return keys.map((key) => key.slice(prefix.length));
+}
+
+function format(texts: Texts): string {
+  return JSON.stringify(Object.fromEntries(texts));
 }
 
 function readTexts(form: HTMLFormElement): Texts {
@@ -174,6 +186,23 @@ export function Chips({ name, label, values, value = '' }: ChipsProps) {
         </label>
       ))}
     </div>
+  );
+}
+
+type CheckboxProps = Pick<FieldProps, 'name' | 'label'> & { readonly isOn: boolean };
+
+export function Checkbox({ name, label, isOn }: CheckboxProps) {
+  const { kept } = useContext(Context);
+  return (
+    <label>
+      <input
+        type="checkbox"
+        name={name}
+        value="true"
+        defaultChecked={kept.size > 0 ? kept.has(name) : isOn}
+      />{' '}
+      {label}
+    </label>
   );
 }
 

@@ -1,5 +1,7 @@
+import { type OperationId, operationShape } from '../../../core/contract/operations.ts';
+import { exampleOf } from '../../../core/contract/records.ts';
 import { parseTarget } from '../../../core/contract/target.ts';
-import { parseJson, writeJson } from '../../../core/json.ts';
+import { writeJson } from '../../../core/json.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
 import { curlCommand } from '../../../core/raw-http.ts';
 import { host } from './host.ts';
@@ -19,20 +21,25 @@ export function formatBody(body: unknown, indent = 0): string {
   return typeof body === 'object' && body !== null ? writeJson(body, indent) : String(body);
 }
 
-export function indentJson(text: string): string {
-  try {
-    return writeJson(parseJson(text), 2);
-  } catch {
-    return text;
-  }
-}
-
 export const FIRST_REQUEST: Request = {
   method: 'GET',
   target: `${servicePath}/pets?limit=5`,
   key: sandbox === STAGING_SANDBOX ? 'staging-key' : 'demo-key',
   headers: [],
 };
+
+/** What the document shows as an example of an operation. */
+export function exampleRequest(id: OperationId): Request {
+  const { method, path, parameters, body } = operationShape(id);
+  const valueOf = (name: string) => parameters.find((it) => it.name === name)?.example;
+  return {
+    method,
+    target: servicePath + path.replaceAll(/\{(\w+)\}/g, (_all, name) => `${valueOf(name)}`),
+    key: FIRST_REQUEST.key,
+    headers: body ? [['Content-Type', 'application/json']] : [],
+    body: body && writeJson(exampleOf(body.shape.members), 2),
+  };
+}
 
 /** As the interface document writes it: what comes before is the same in every call of a sandbox. */
 export function shortTarget(target: string): string {
@@ -98,45 +105,53 @@ export const SNIPPETS: Readonly<
   curl: formatCurlCommand,
   fetch: (request) => {
     const { url, ...options } = partsOf(request);
-    return `await fetch(${quote(url)}, ${quote(options)})`;
+    return `const response = await fetch(${quote(url)}, ${quote(options)});
+console.log(response.status, await response.text());`;
   },
   axios: (request) => {
     const { body: data, ...config } = partsOf(request);
-    return `await axios(${quote({ ...config, data })})`;
+    return `import axios from 'axios';
+
+const response = await axios(${quote({ ...config, data })});
+console.log(response.status, response.data);`;
   },
   Python: (request) => {
     const { method, url, headers, body } = partsOf(request);
     const data = body === undefined ? '' : `, data=${quote(body)}`;
-    return `requests.request("${method}", ${quote(url)}, headers=${JSON.stringify(headers)}${data})`;
+    return `import requests
+
+response = requests.request("${method}", ${quote(url)}, headers=${JSON.stringify(headers)}${data})
+print(response.status_code, response.text)`;
   },
   Java: (request) => {
     const { method, url, headers, body } = partsOf(request);
-    const lines = Object.entries(headers).map((pair) => `\n    .header(${pair.map(quote)})`);
+    const lines = Object.entries(headers).map((pair) => `\n      .header(${pair.map(quote)})`);
     const sent = body === undefined ? 'noBody()' : `ofString(${quote(body)})`;
-    return `HttpRequest.newBuilder(URI.create("${url}"))${lines.join('')}
-    .method("${method}", HttpRequest.BodyPublishers.${sent}).build();`;
+    return `import java.net.URI;
+import java.net.http.*;
+
+public class Call {
+  public static void main(String[] arguments) throws Exception {
+    var request = HttpRequest.newBuilder(URI.create(${quote(url)}))${lines.join('')}
+      .method("${method}", HttpRequest.BodyPublishers.${sent}).build();
+    var reply = HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString());
+    System.out.println(reply.statusCode() + " " + reply.body());
+  }
+}`;
   },
 };
-
-export function fetchRequest(
-  request: Request,
-  marks: Readonly<Record<string, string>> = {},
-  signal: AbortSignal | null = null,
-): Promise<Response> {
-  const { method, body = null } = request;
-  const headers = new Headers(requestHeaders(request).map(([name, value]) => [name, value]));
-  for (const [name, value] of Object.entries(marks)) headers.set(name, value);
-  return host.fetch(formatUrl(request), { method, headers, body, signal });
-}
 
 /** Sends a request from this page in a trace of its own, by which the journal finds its exchange. */
 export async function sendNow(request: Request): Promise<number> {
   const bytes = [...crypto.getRandomValues(new Uint8Array(24))];
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
   const trace = hex.slice(0, 32);
-  const marks = { 'mock-client': PAGE_CLIENT, traceparent: `00-${trace}-${hex.slice(32)}-01` };
+  const { method, body = null } = request;
+  const headers = new Headers(requestHeaders(request).map(([name, value]) => [name, value]));
+  headers.set('mock-client', PAGE_CLIENT);
+  headers.set('traceparent', `00-${trace}-${hex.slice(32)}-01`);
   // A fault may end the connection, or never answer: the journal has the exchange all the same.
-  fetchRequest(request, marks).catch(() => undefined);
+  host.fetch(formatUrl(request), { method, headers, body }).catch(() => undefined);
   await client.call('POST /requests/count', { body: { trace, atLeast: 1, within: 'PT10S' } });
   const { exchanges } = await client.call('GET /requests', { query: { trace } });
   const number = exchanges[0]?.number;

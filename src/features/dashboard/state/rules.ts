@@ -85,11 +85,13 @@ export function formatRule(rule: WrittenRule): Texts {
       const path = prefix + name;
       if (REPLIES.includes(path) && isObject(value)) write(value, `${path}.`);
       else if (path === 'on') texts.set(path, [value].flat().join(', '));
+      else if (path === 'hold' && value === true) texts.set(IS_HELD, 'true');
       else if (name === 'body') texts.set(path, writeJson(value, 2));
       else texts.set(path, stringify(value, { lineWidth: 0 }).trimEnd());
     }
   };
   write(rule, '');
+  if (texts.has('hold')) texts.set(IS_HELD, 'true');
   return texts;
 }
 
@@ -109,11 +111,15 @@ export function parseRule(texts: Texts): WrittenRule {
       throw new Error(`${path}: ${String(error).replace(/^\w+: |\n[\s\S]*/g, '')}`);
     }
   }
+  if (texts.has(IS_HELD)) rule.hold ??= true;
   return Object.keys(reply).length > 0 ? { ...rule, [how]: reply } : rule;
 }
 
+/** Says that a hold may have no name. */
+export const IS_HELD = 'held';
+
 /** Fields of the form that say something else. */
-const NO_MEMBERS = ['on', 'how', 'scenario', 'active'];
+const NO_MEMBERS = ['on', 'how', 'scenario', 'active', IS_HELD];
 
 function parseOperations(text: string): unknown {
   const names = text.split(/[ ,]+/).filter(Boolean);
@@ -153,7 +159,12 @@ export function describeRule(rule: WrittenRule): string {
   const isPlain = given.every(([name]) => ['delay', 'hold', 'lag'].includes(name));
   const effects = given.map(([name, say]) => say(Object(rule[name]), `${rule[name]}`));
   const effect = given.length === 0 ? 'gets nothing new' : effects.join(' ');
-  const turns = [calls].flat().join(', ');
+  const listed = (_all: string, step: string) =>
+    `${[1, 2, 3].map((it) => it * +step).join(', ')} …`;
+  const turns = [calls]
+    .flat()
+    .join(', ')
+    .replaceAll(/every +(\d+)/g, listed);
   const turn =
     calls === undefined ? 'at every call' : `at call${/^\d+$/.test(turns) ? '' : 's'} ${turns}`;
   return [

@@ -1,6 +1,6 @@
 import { ControlError } from '../../../client/control-client.ts';
 import { attempt } from './resource.ts';
-import { client, type ScenarioSummary, sandbox } from './session.ts';
+import { client, type ScenarioSummary, sandbox, status } from './session.ts';
 
 export const EXAMPLE = `description: Order 1 cannot be cancelled.
 rules:
@@ -86,8 +86,12 @@ export function switchActive(done: string, next: (all: readonly string[]) => str
   return switching;
 }
 
+/** What a scenario has put into the store stays there when it goes. */
 export function turnScenario(name: string, isOn: boolean) {
-  return switchActive(`Turned ${isOn ? 'on' : 'off'} ${name}.`, (all) =>
+  const { animals = 0, inventory = 0, orders = 0 } = status.value?.changed ?? {};
+  const kept = animals + inventory + orders > 0 ? ' Changed records stay as they are.' : '';
+  const done = isOn ? `Turned on ${name}.` : `Turned off ${name}.${kept}`;
+  return switchActive(done, (all) =>
     all.filter((other) => other !== name).concat(isOn ? [name] : []),
   );
 }

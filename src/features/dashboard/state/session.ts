@@ -48,7 +48,7 @@ export const arrivals = signal(0);
 
 const TOKEN = 'petstore-mock control token';
 
-export function controlToken(): string | undefined {
+function controlToken(): string | undefined {
   return sessionStorage.getItem(TOKEN) ?? undefined;
 }
 

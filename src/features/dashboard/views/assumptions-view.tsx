@@ -7,7 +7,7 @@ import { Loading } from '../parts/panel.tsx';
 import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
 import { perform, usePolled } from '../state/resource.ts';
 import { formatHref, route } from '../state/route.ts';
-import { client, type ListedFinding } from '../state/session.ts';
+import { client, type ListedFinding, status } from '../state/session.ts';
 import { LINKS } from './coverage-view.tsx';
 
 type AssumptionState = ReplyOf<'GET /assumptions'>[number];
@@ -39,6 +39,8 @@ export function AssumptionsView() {
     return { of, drift, drifts: isOther || drift.length > 0 };
   });
   const shown = entries.filter(passes);
+  const isCompared =
+    status.value?.upstream !== undefined || list.value.some(({ checked }) => checked !== undefined);
   const groupOf = ({ of: { operations } }: Entry) =>
     (operations.length === 1 && operations[0]) || SEVERAL;
   return (
@@ -51,7 +53,7 @@ export function AssumptionsView() {
         <QuerySearch name="text" label="questions and options" />
         <QueryChip name="changed" label="Only changed" />
         <QueryChip name="used" label="Only with calls" />
-        <QueryChip name="drift" label="Only drift" />
+        {isCompared && <QueryChip name="drift" label="Only drift" />}
       </search>
       {shown.length === 0 && <p class="empty">No assumption passes this filter.</p>}
       {[...OPERATION_IDS, SEVERAL]

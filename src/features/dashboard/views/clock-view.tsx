@@ -4,13 +4,13 @@ import { Loading } from '../parts/panel.tsx';
 import { formatTime } from '../parts/texts.tsx';
 import { perform, useResource } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
-import { client } from '../state/session.ts';
+import { client, status } from '../state/session.ts';
 
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
 
+const SUNSET = 'Jump past the sunset of getPet';
+
 const MOVES = {
-  'One day back': '-P1D',
-  'One hour forward': 'PT1H',
   'One day forward': 'P1D',
   '30 days forward': 'P30D',
 };
@@ -20,10 +20,14 @@ export function ClockView() {
   if (clock.value === undefined) return <Loading of={clock} />;
   const { now, frozen, real } = clock.value;
   const set = (done: string, body: object) => perform(`Clock: ${done}.`, 'PUT /clock', { body });
+  const chosen = status.value?.assumptions.find((choice) => choice.startsWith('after-sunset='));
+  const follows = chosen
+    ? `${chosen} says`
+    : 'before, unless you change the assumption after-sunset';
   const settings = {
-    'Jump past the sunset of getPet': { now: AFTER_SUNSET },
+    [SUNSET]: { now: AFTER_SUNSET },
     [frozen ? 'Let it run' : 'Freeze']: { frozen: !frozen },
-    'Back to real time': { real: true },
+    ...(!real && { 'Back to real time': { real: true } }),
   };
   return (
     <>
@@ -40,7 +44,13 @@ export function ClockView() {
           />
         ))}
         {Object.entries(settings).map(([label, body], index) => (
-          <Button key={index} label={label} onClick={() => set(label, body)} />
+          <Button
+            key={index}
+            label={label}
+            onClick={() =>
+              set(label === SUNSET ? `${label}; it answers as ${follows}` : label, body)
+            }
+          />
         ))}
       </div>
       <Form

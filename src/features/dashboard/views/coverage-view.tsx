@@ -1,4 +1,3 @@
-import { operationShape } from '../../../core/contract/operations.ts';
 import { rowNames } from '../../../core/words.ts';
 import { Button, copy } from '../parts/buttons.tsx';
 import {
@@ -9,10 +8,10 @@ import {
   isAskedFor,
 } from '../parts/coverage.tsx';
 import { Loading } from '../parts/panel.tsx';
-import { FIRST_REQUEST, type Request, sendAndOpen } from '../state/requests.ts';
+import { exampleRequest, sendAndOpen } from '../state/requests.ts';
 import { usePolled } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
-import { client, sandbox, servicePath } from '../state/session.ts';
+import { client, sandbox } from '../state/session.ts';
 
 export const LINKS: CoverageLinks = {
   exchange: ({ exchange }) => <a href={formatHref('exchanges', exchange)}>Exchange {exchange}</a>,
@@ -43,17 +42,12 @@ async function readFindings(signal: AbortSignal) {
 
 function Actions({ of }: { readonly of: Covered }) {
   const { operation, status, basis, curl = '', count, twins } = of;
-  const { method, path } = operationShape(operation);
-  const isRefused = status === 401;
-  const request: Request = {
-    method,
-    target: servicePath + path.replaceAll(/\{\w+\}/g, '1'),
-    key: isRefused ? '' : FIRST_REQUEST.key,
-    headers: isRefused ? [] : [['Prefer', `code=${status}`]],
-  };
+  const example = exampleRequest(operation);
+  const headers = [...example.headers, ['Prefer', `code=${status}`] as const];
+  const request = status === 401 ? { ...example, key: '' } : { ...example, headers };
   const only = twins > 0 ? ` ${basis === 'assumed' ? '' : '-'}basis:assumed` : '';
   // A reply to HEAD does not count.
-  const get = method === 'GET' ? ' -method:HEAD' : '';
+  const get = example.method === 'GET' ? ' -method:HEAD' : '';
   const search = `operation:${operation} status:${status}${only}${get} -is:manual`;
   return (
     <div class="bar">

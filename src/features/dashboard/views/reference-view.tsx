@@ -1,223 +1,174 @@
 import { useState } from 'preact/hooks';
+import {
+  OPERATION_IDS,
+  type OperationId,
+  operationShape,
+} from '../../../core/contract/operations.ts';
 import { writeJson } from '../../../core/json.ts';
 import { Button, copy, Segments } from '../parts/buttons.tsx';
-import { Form, FormField, type Texts } from '../parts/form.tsx';
-import { Await, Fold, Tabs } from '../parts/panel.tsx';
-import { Prose, visible } from '../parts/texts.tsx';
-import {
-  FIRST_REQUEST,
-  fetchRequest,
-  formatBody,
-  formatCurlCommand,
-  indentJson,
-  type Request,
-  sendNow,
-} from '../state/requests.ts';
-import { formatError, useResource } from '../state/resource.ts';
-import { formatHref, route } from '../state/route.ts';
-import { client, controlToken } from '../state/session.ts';
-import { MethodBadge, StatusBadge } from './exchange-rows.tsx';
-
-type Texted = Readonly<Record<'name' | 'title' | 'description', string>>;
-
-interface ApiDocument {
-  readonly info: Texted;
-  readonly servers: readonly { readonly url: string }[];
-  readonly tags: readonly Texted[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-}
-
-interface Operation {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description?: string;
-  readonly parameters?: readonly (Texted & {
-    readonly in: 'path' | 'query';
-    readonly required?: boolean;
-    readonly example?: unknown;
-  })[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { example?: unknown }>> };
-  readonly responses: Readonly<Record<string, unknown>>;
-}
-
-const TITLES = { service: 'Service', control: 'Control API' } as const;
+import { Await, Fold, Panel } from '../parts/panel.tsx';
+import { column, Rows, Table } from '../parts/table.tsx';
+import { Prose } from '../parts/texts.tsx';
+import { exampleRequest, formatCurlCommand } from '../state/requests.ts';
+import { useResource } from '../state/resource.ts';
+import { formatHref, go, route } from '../state/route.ts';
+import { client, controlPath, sandbox } from '../state/session.ts';
+import { MethodBadge } from './exchange-rows.tsx';
 
 export function ReferenceView() {
-  const shown = route.value.item === 'control' ? 'control' : 'service';
-  const endpoint = shown === 'control' ? 'GET /openapi.json' : 'GET /service.openapi.json';
-  const api = useResource<ApiDocument>(endpoint, async (signal) =>
-    Object(await client.call(endpoint, { signal })),
-  );
+  const { item } = route.value;
+  const opened = OPERATION_IDS.find((id) => id === item);
+  const pathOf = (file: string) => `${controlPath(sandbox)}/${file}`;
   return (
-    <>
-      <Tabs label="APIs" view="reference" items={TITLES} current={shown} />
-      <Await of={api}>
-        {({ info, tags, paths, servers: [server], ...rest }) => (
-          <div key={info.title}>
-            <h2>{info.title}</h2>
-            <Prose text={info.description} />
-            {tags.map((tag) => (
-              <section key={tag.name} aria-label={tag.name}>
-                <h2>{tag.name}</h2>
-                <p class="quiet">{tag.description}</p>
-                {listOperations(paths, tag.name).map(({ path, method, operation }) => (
-                  <Fold
-                    key={path + method}
-                    title={
-                      <>
-                        <MethodBadge method={method} /> <code>{path}</code>: {operation.summary}
-                      </>
-                    }
-                  >
-                    {() => <Trial {...{ url: `${server?.url}${path}`, method, operation, rest }} />}
-                  </Fold>
-                ))}
-              </section>
-            ))}
-          </div>
-        )}
-      </Await>
-    </>
-  );
-}
-
-function listOperations(paths: ApiDocument['paths'], tag: string) {
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) =>
-      operation.tags.includes(tag) ? [{ path, method: method.toUpperCase(), operation }] : [],
-    ),
-  );
-}
-
-interface TrialProps {
-  readonly url: string;
-  readonly method: string;
-  readonly operation: Operation;
-  readonly rest: object;
-}
-
-function Trial({ url, method, operation, rest }: TrialProps) {
-  const { parameters = [], requestBody } = operation;
-  const [reply, setReply] = useState<{ status?: number; text: string; exchange?: number }>();
-  const isService = route.value.item !== 'control';
-  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
-  const read = (texts: Texts): Request => {
-    const target = new URL(
-      url.replaceAll(/\{(\w+)\}/g, (_all, name) => encodeURIComponent(texts.get(`:${name}`) ?? '')),
-    );
-    for (const { in: where, name } of parameters) {
-      const text = texts.get(`:${name}`);
-      if (where === 'query' && text) target.searchParams.set(name, text);
-    }
-    return {
-      method,
-      target: target.pathname + target.search,
-      key: (isService ? texts.get('key') : controlToken()) ?? '',
-      headers: type === undefined ? [] : [['Content-Type', type]],
-      body: texts.get('body') || undefined,
-    };
-  };
-  const [request, setRequest] = useState<Request>();
-  const send = async (texts: Texts) => {
-    const sent = read(texts);
-    try {
-      if (isService) {
-        const number = await sendNow(sent);
-        const path = { number };
-        const { status = 0, reply: got } = await client.call('GET /requests/{number}', { path });
-        const text = got.body === undefined ? '' : formatBody(got.body, 2);
-        setReply({ status, text, exchange: number });
-        return;
-      }
-      // A stream would never end.
-      const answer = await fetchRequest(sent, {}, AbortSignal.timeout(10_000));
-      setReply({ status: answer.status, text: indentJson(await answer.text()) });
-    } catch (error) {
-      setReply({ text: formatError(error) });
-    }
-  };
-  return (
-    <Form
-      class="card"
-      aria-label={operation.operationId}
-      onSubmit={send}
-      onTexts={(texts) => setRequest(read(texts))}
-    >
-      <Prose text={operation.description ?? ''} />
-      <div class="pair">
-        <div class="form">
-          {isService && <FormField name="key" label="API key" value={FIRST_REQUEST.key} />}
-          {parameters.map(({ name, in: where, description, example = '', required }) => (
-            <FormField
-              key={name}
-              name={`:${name}`}
-              label={`${name} (${where}): ${description}`}
-              {...{ required, value: String(example) }}
-            />
-          ))}
-          {content && (
-            <FormField
-              name="body"
-              label={`Body: ${type}`}
-              rows={6}
-              value={writeJson(content.example, 2)}
-            />
-          )}
-          <div class="bar">
-            <button type="submit">Send</button>
-            {request && (
-              <Button label="Copy as curl" onClick={() => copy(formatCurlCommand(request))} />
-            )}
-          </div>
-          <div role="status">
-            {reply && <StatusBadge status={reply.status} />}{' '}
-            {reply?.exchange && (
-              <a href={formatHref('exchanges', reply.exchange)}>Exchange {reply.exchange}</a>
-            )}
-            {reply && <pre class="body">{visible(reply.text.slice(0, 100_000))}</pre>}
-          </div>
-        </div>
-        <Replies of={operation} rest={rest} />
+    <div class={opened ? 'split' : ''}>
+      <div>
+        <Table
+          caption="Operations"
+          columns={COLUMNS}
+          rows={OPERATION_IDS}
+          keyOf={(id) => id}
+          opened={item}
+        />
+        <p class="quiet">
+          For your tools, there are OpenAPI documents of{' '}
+          <a href={pathOf('service.openapi.json')}>the service</a> and of{' '}
+          <a href={pathOf('openapi.json')}>the control API</a>, which{' '}
+          <code>docs/control-api.md</code> explains.
+        </p>
       </div>
-    </Form>
+      {opened && (
+        <Panel key={item} title={opened} onClose={() => go('reference')} of={{ value: opened }}>
+          {(id) => <OperationText id={id} />}
+        </Panel>
+      )}
+    </div>
   );
 }
 
-function Replies({ of, rest }: { readonly of: Operation; readonly rest: object }) {
-  const { responses, requestBody } = of;
-  const all = Object.keys(responses);
-  const [shown, show] = useState(0);
-  const reply = Object(resolve(responses[all[shown] ?? ''], rest));
-  const [content] = Object.values<{ example?: unknown }>(reply.content ?? {});
+const COLUMNS = [
+  column<OperationId>(
+    'Method',
+    (id) => <MethodBadge method={operationShape(id).method} />,
+    'method-cell',
+  ),
+  column<OperationId>('Path', (id) => <code>{operationShape(id).path}</code>),
+  column<OperationId>('Operation', (id) => (
+    <a href={formatHref('reference', id)} aria-current={route.value.item === id}>
+      {id}
+    </a>
+  )),
+  column<OperationId>('Summary', (id) => operationShape(id).summary),
+];
+
+function OperationText({ id }: { readonly id: OperationId }) {
+  const { method, path, description, parameters } = operationShape(id);
+  const request = exampleRequest(id);
+  return (
+    <div class="pair">
+      <section aria-label="Request">
+        <p>
+          <MethodBadge method={method} /> <code>{path}</code>
+        </p>
+        <p>
+          <Prose text={description} />
+        </p>
+        <Rows of={parameters} keyOf={({ name }) => name} label="Parameters">
+          {({ name, in: where, description: meaning }) => (
+            <>
+              <code>{name}</code> <span class="grow">{meaning}</span>
+              <span class="quiet">{where}</span>
+            </>
+          )}
+        </Rows>
+        {request.body && <pre class="body">{request.body}</pre>}
+        <div class="bar">
+          <a href={formatHref('exchanges', 'new', { of: id })}>Try it</a>
+          <Button label="Copy as curl" onClick={() => copy(formatCurlCommand(request))} />
+        </div>
+      </section>
+      <Replies of={id} />
+    </div>
+  );
+}
+
+type Reply = Readonly<Record<string, unknown>>;
+
+/** The replies of an operation, as the OpenAPI document has them. */
+function Replies({ of }: { readonly of: OperationId }) {
+  const [shown, show] = useState('');
+  const loaded = useResource(
+    'replies',
+    async (signal): Promise<Readonly<Record<string, Reply>>> => {
+      const { method, path } = operationShape(of);
+      const api: object = Object(await client.call('GET /service.openapi.json', { signal }));
+      return Object(resolve(['paths', path, method.toLowerCase(), 'responses'], api));
+    },
+  );
   return (
     <section aria-label="Replies">
-      <Segments
-        label="Statuses"
-        items={all.map((status) => [status])}
-        chosen={shown}
-        onChoose={show}
-      />
-      <p>
-        <Prose text={String(reply.description ?? '')} />
-      </p>
-      {content?.example !== undefined && <pre class="body">{formatBody(content.example, 2)}</pre>}
-      <Fold title="Schemas">
-        {() => (
-          <pre class="body">{writeJson({ requestBody: resolve(requestBody, rest), reply }, 2)}</pre>
-        )}
-      </Fold>
+      <Await of={loaded}>
+        {(replies) => {
+          const chosen = shown || (Object.keys(replies)[0] ?? '');
+          return (
+            <>
+              {['documented', 'assumed'].map((basis) => {
+                const isOf = (status: string) => replies[status]?.['x-mock-basis'] === basis;
+                const statuses = Object.keys(replies).filter(isOf);
+                return (
+                  <p key={basis} class="bar">
+                    <span class={`badge ${basis}`}>{basis}</span>
+                    <Segments
+                      label={`Replies, ${basis}`}
+                      items={statuses.map((status) => [status])}
+                      chosen={statuses.indexOf(chosen)}
+                      onChoose={(index) => show(statuses[index] ?? '')}
+                    />
+                  </p>
+                );
+              })}
+              <ReplyText of={replies[chosen] ?? {}} />
+            </>
+          );
+        }}
+      </Await>
     </section>
   );
 }
 
-function resolve(value: unknown, document: object, depth = 12): unknown {
-  if (typeof value !== 'object' || value === null || depth === 0) return value;
-  const next = (part: unknown) => resolve(part, document, depth - 1);
-  if ('$ref' in value) {
-    const steps = String(value.$ref).split('/').slice(1);
-    return next(steps.reduce<unknown>((part, step) => Object(part)[step], document));
-  }
-  if (Array.isArray(value)) return value.map(next);
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, next(part)]));
+function ReplyText({ of }: { readonly of: Reply }) {
+  const example = findExample(Object.values(Object(of.content))[0]);
+  const grounds = [of['x-mock-assumptions'] ?? []].flat().map(String);
+  return (
+    <>
+      <p>
+        <Prose text={String(of.description)} />{' '}
+        {grounds.map((ground) => (
+          <a key={ground} href={formatHref('assumptions', ground.split('=', 1)[0])}>
+            {ground}{' '}
+          </a>
+        ))}
+      </p>
+      {example !== undefined && <pre class="body">{writeJson(example, 2)}</pre>}
+      <Fold title="Schema">{() => <pre class="body">{writeJson(of, 2)}</pre>}</Fold>
+    </>
+  );
+}
+
+/** That of a body, of its schema, or of the items of a list. */
+function findExample(part: unknown): unknown {
+  const { examples = {}, schema, items } = Object(part);
+  const [first] = Object.values<object>(examples);
+  if (first !== undefined) return 'value' in first ? first.value : first;
+  return items ? [findExample(items)] : schema && findExample(schema);
+}
+
+/** What is at a place of a document, without references. */
+function resolve(place: readonly string[], document: object): unknown {
+  const expand = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    if ('$ref' in value) return resolve(String(value.$ref).split('/').slice(1), document);
+    if (Array.isArray(value)) return value.map(expand);
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, expand(part)]));
+  };
+  return expand(place.reduce<unknown>((part, step) => Object(part)[step], document));
 }

@@ -1,6 +1,13 @@
+import { OPERATION_IDS } from '../../../core/contract/operations.ts';
 import { Form, FormField, LINES, Submit, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { copyRequest, FIRST_REQUEST, parseHeaderLines, sendAndOpen } from '../state/requests.ts';
+import {
+  copyRequest,
+  exampleRequest,
+  FIRST_REQUEST,
+  parseHeaderLines,
+  sendAndOpen,
+} from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
 import { go, route } from '../state/route.ts';
 import { client } from '../state/session.ts';
@@ -16,14 +23,16 @@ const PATH = {
 };
 
 export function RequestForm() {
-  const from = Number(route.value.query.get('from'));
+  const { query } = route.value;
+  const from = Number(query.get('from'));
+  const of = OPERATION_IDS.find((id) => id === query.get('of'));
   const loaded = useResource(`${from}`, async (signal) => {
-    if (!(from > 0)) return FIRST_REQUEST;
+    if (!(from > 0)) return of ? exampleRequest(of) : FIRST_REQUEST;
     const path = { number: from };
     return copyRequest(await client.call('GET /requests/{number}', { path, signal }));
   });
   const title = from > 0 ? `Edit and send exchange ${from}` : 'New request';
-  const leave = () => go('exchanges', from > 0 ? from : undefined);
+  const leave = () => (of ? go('reference', of) : go('exchanges', from > 0 ? from : undefined));
   const send = (texts: Texts) => {
     const { method = '', target = '', key = '', headers = '', body } = Object.fromEntries(texts);
     const request = { method, target, key: key.trim(), headers: parseHeaderLines(headers) };
@@ -32,7 +41,7 @@ export function RequestForm() {
   return (
     <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
       {({ method, target, key, headers, body }) => (
-        <Form class="form" draft={`request ${from}`} onSubmit={send}>
+        <Form class="form" draft={`request ${of ?? from}`} onSubmit={send}>
           <FormField name="method" label="Method" value={method} options={METHODS} />
           <FormField {...PATH} value={target} />
           <FormField name="key" label="API key" value={key} />

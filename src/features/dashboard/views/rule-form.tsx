@@ -1,16 +1,26 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
 import { writeJson } from '../../../core/json.ts';
 import { isRowName } from '../../../core/words.ts';
-import { Chips, Form, FormField, NAME_INPUT, Submit, type Texts } from '../parts/form.tsx';
+import {
+  Checkbox,
+  Chips,
+  Form,
+  FormField,
+  NAME_INPUT,
+  Submit,
+  type Texts,
+} from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
+import { plural } from '../parts/texts.tsx';
 import { attempt, formatError, useDebounced, useResource } from '../state/resource.ts';
 import { capitalize, go, route } from '../state/route.ts';
 import {
   describeRule,
   findHiddenRules,
   formatRule,
+  IS_HELD,
   insertRule,
   listRuleFields,
   parseRule,
@@ -19,9 +29,15 @@ import {
   readRules,
   type WrittenRule,
 } from '../state/rules.ts';
-import { dropDraft, fetchScenario, readDraft, saveScenario } from '../state/scenarios.ts';
+import {
+  dropDraft,
+  fetchScenario,
+  listActive,
+  readDraft,
+  saveScenario,
+} from '../state/scenarios.ts';
 import { loadSchema } from '../state/schema.ts';
-import { client } from '../state/session.ts';
+import { client, type ScenarioSummary } from '../state/session.ts';
 
 const CHECK_DELAY_MS = 200;
 
@@ -40,13 +56,11 @@ export function RuleForm() {
       loadSchema(),
       readText(),
     ]);
-    const own = list.flatMap((one) => (one.own ? [one.name] : []));
     const fields = listRuleFields(schema);
     const rules = text === '' ? [draftRule(reply ?? '')] : readRules(text);
     const rule = rules[index ?? 0];
     if (rule === undefined) throw new Error('There is no such rule.');
-    const known = list.map(({ name }) => name);
-    return { own, known, fields, before: formatRule(rule) };
+    return { list, fields, before: formatRule(rule) };
   });
   const added = from ? `Make a rule of exchange ${from}` : 'Draft a rule';
   const title = index === undefined ? added : `Edit rule ${index + 1} of ${scenario}`;
@@ -76,8 +90,7 @@ async function readScenario(name: string) {
 }
 
 interface FieldsProps {
-  readonly own: readonly string[];
-  readonly known: readonly string[];
+  readonly list: readonly ScenarioSummary[];
   readonly fields: readonly RuleField[];
   readonly before: Texts;
   /** The scenario that has the rule; empty if it is new. */
@@ -86,12 +99,13 @@ interface FieldsProps {
   readonly onDone: () => void;
 }
 
-let latest = '';
-
-function Fields({ own, known, fields, before, edited, index, onDone }: FieldsProps) {
-  const [texts, setTexts] = useState<Texts>(new Map([...before, ['active', 'on']]));
-  const target = own.includes(latest) ? latest : (own[0] ?? 'my-rules');
+function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
+  const [texts, setTexts] = useState<Texts>(before);
+  const own = list.flatMap((one) => (one.own ? [one.name] : []));
+  const target = findTarget(list);
   const scenario = edited || (texts.get('scenario') ?? target);
+  const isOn = listActive(list).includes(scenario);
+  const isKnown = list.some(({ name }) => name === scenario);
   const how = texts.get('how') ?? '';
   const { rule, problem } = tryParse(texts);
   const settled = useDebounced(rule && writeJson({ rules: [rule] }), CHECK_DELAY_MS);
@@ -100,8 +114,7 @@ function Fields({ own, known, fields, before, edited, index, onDone }: FieldsPro
     async (signal) => {
       const body = { text: settled ?? '' };
       const { problems } = await client.call('POST /scenario/check', { body, signal });
-      const isThere = known.includes(scenario);
-      const target = isThere ? await readScenario(scenario) : { text: '', etag: undefined };
+      const target = isKnown ? await readScenario(scenario) : { text: '', etag: undefined };
       return { problem: problems[0]?.message, scenario, target };
     },
   );
@@ -109,6 +122,7 @@ function Fields({ own, known, fields, before, edited, index, onDone }: FieldsPro
   const wrong = problem ?? checked.value?.problem;
   const all = rule ? others.toSpliced(index ?? 0, index === undefined ? 0 : 1, rule) : [];
   const hidden = findHiddenRules(all).join(' ');
+  const rest = all.length - 1;
   const add = (entered: Texts) => {
     const saved = edited ? `Saved in ${scenario}` : `Added to ${scenario}`;
     const done = `${saved}: ${rule && describeRule(rule)} ${hidden}`.trim();
@@ -129,12 +143,18 @@ function Fields({ own, known, fields, before, edited, index, onDone }: FieldsPro
     if (kind === 'choices') return <Chips key={name} {...{ name: path, label, values, value }} />;
     const options = [...new Set(['', ...values, value ?? ''])];
     return (
-      <FormField
-        key={name}
-        {...{ name: path, label, value, hint: help, placeholder: EXAMPLES[name] }}
-        {...(kind === 'choice' && { options, empty: 'none' })}
-        {...(kind === 'lines' && { rows: name === 'body' ? 6 : 2 })}
-      />
+      <Fragment key={name}>
+        {name === 'hold' && (
+          <Checkbox name={IS_HELD} label="Hold it back until released" isOn={before.has(IS_HELD)} />
+        )}
+        {(name !== 'hold' || texts.has(IS_HELD)) && (
+          <FormField
+            {...{ name: path, label, value, hint: help, placeholder: EXAMPLES[name] }}
+            {...(kind === 'choice' && { options, empty: 'none' })}
+            {...(kind === 'lines' && { rows: name === 'body' ? 6 : 2 })}
+          />
+        )}
+      </Fragment>
     );
   };
   const drawGroup = (group: RuleField['group'], first?: ComponentChildren) => {
@@ -148,7 +168,13 @@ function Fields({ own, known, fields, before, edited, index, onDone }: FieldsPro
     );
   };
   return (
-    <Form class="form" draft={`rule ${route.value.query}`} onSubmit={add} onTexts={setTexts}>
+    <Form
+      class="form"
+      draft={`rule ${route.value.query}`}
+      onSubmit={add}
+      onDone={onDone}
+      onTexts={setTexts}
+    >
       <fieldset>
         <legend>When</legend>
         {drawGroup('When')}
@@ -186,10 +212,12 @@ function Fields({ own, known, fields, before, edited, index, onDone }: FieldsPro
         </p>
         <div class="bar">
           <Submit label={edited ? 'Save the rule' : 'Add the rule'} />
-          <label>
-            <input type="checkbox" name="active" checked={texts.has('active')} /> Turn the scenario
-            on
-          </label>
+          <span>
+            {edited ? 'in' : 'to'} <b>{scenario}</b>, which is{' '}
+            {isOn ? 'on' : isKnown ? 'off' : 'new'}
+            {rest > 0 && !isOn && ` and has ${plural(rest, 'other rule')}`}
+          </span>
+          {!isOn && <Checkbox name="active" label="Turn it on" isOn />}
         </div>
       </div>
     </Form>
@@ -198,19 +226,29 @@ function Fields({ own, known, fields, before, edited, index, onDone }: FieldsPro
 
 const TARGET = { name: 'scenario', label: 'Add it to the scenario, which may be new', list: 'own' };
 
-const NEW_SCENARIO = 'description: Rules made in the dashboard.\n';
+const DRAFTED = 'Rules made in the dashboard.';
+
+const NEW_SCENARIO = `description: ${DRAFTED}\n`;
+
+/** The scenario of rules that were made here, or a new one where a file of somebody's has its name. */
+function findTarget(list: readonly ScenarioSummary[], number = 1): string {
+  const name = number === 1 ? 'my-rules' : `my-rules-${number}`;
+  const found = list.find((one) => one.name === name);
+  return (found?.description ?? DRAFTED) === DRAFTED ? name : findTarget(list, number + 1);
+}
 
 const LABELS: Readonly<Record<string, string>> = {
   on: 'Operations; none for all',
   where: 'Only for calls with',
   delay: 'Delay in ms',
+  hold: 'Name of the hold, if any',
 };
 
 const EXAMPLES: Readonly<Record<string, string>> = {
   where: 'petId: 7',
   status: '503',
   headers: 'Retry-After: 5',
-  calls: 'all, 1, 1-2 or 3-',
+  calls: 'all, 1, 1-2, 3- or every 3',
   chance: '0.5',
   delay: '200',
 };

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../../core/limits.ts';
 import { rowNames } from '../../../core/words.ts';
@@ -6,7 +5,7 @@ import { Button } from '../parts/buttons.tsx';
 import { NameForm, QuerySearch } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
-import { formatTime, plural, shorten } from '../parts/texts.tsx';
+import { formatTime } from '../parts/texts.tsx';
 import { host } from '../state/host.ts';
 import { attempt } from '../state/resource.ts';
 import { client, controlPath, sandbox } from '../state/session.ts';
@@ -32,40 +31,30 @@ export function SandboxesView() {
     PAGE_SIZE,
     (paging, signal) => server.send('GET /sandboxes', { query: paging, signal }),
   );
-  const [selected, select] = useState<readonly string[]>([]);
   if (list.value === undefined) return <Loading of={list} />;
   const { records, total } = list.value;
-  const isMortal = (name: string) => !PERMANENT_SANDBOXES.includes(name);
-  const names = records.map(({ name }) => name).filter(isMortal);
-  const doomed = selected.filter(isMortal);
-  const isAll = names.length > 0 && names.every((name) => selected.includes(name));
-  const isFiltered = total > 0 && q !== '' && selected.length === 0;
-  const all = isFiltered ? `all ${total.toLocaleString('en')} found` : '';
-  const what = doomed.length > 0 ? plural(doomed.length, ...SANDBOXES) : all;
-  const create = (name: string) =>
-    attempt(`Created sandbox ${name}.`, () => server.call('POST /sandboxes', { body: { name } }));
-  const remove = async () => {
-    const isOwn = doomed.includes(sandbox) || (doomed.length === 0 && names.includes(sandbox));
-    const isDone = await attempt(`Deleted ${what}.`, () => {
-      if (doomed.length === 0) {
-        return server.call('DELETE /sandboxes', { query: { q } });
-      }
-      const path = (name: string) => ({ path: { name } });
-      return Promise.all(doomed.map((name) => server.call('DELETE /sandboxes/{name}', path(name))));
-    });
-    select([]);
-    if (isDone && isOwn) location.assign(`${controlPath(DEFAULT_SANDBOX)}/#/sandboxes`);
+  const open = (name: string) => host.hasPages && location.assign(`${controlPath(name)}/`);
+  const create = async (name: string) => {
+    const add = () => server.call('POST /sandboxes', { body: { name } });
+    const isDone = await attempt(`Created sandbox ${name}.`, add);
+    if (isDone) open(name);
+    return isDone;
   };
-  const tick = ({ name }: SandboxSummary) => (
-    <input
-      type="checkbox"
-      aria-label={`Select ${name}`}
-      checked={selected.includes(name)}
-      onChange={({ currentTarget: { checked } }) =>
-        select(checked ? [...selected, name] : selected.filter((other) => other !== name))
-      }
-    />
-  );
+  const remove = async (name: string) => {
+    const drop = () => server.call('DELETE /sandboxes/{name}', { path: { name } });
+    if ((await attempt(`Deleted sandbox ${name}.`, drop)) && name === sandbox) {
+      location.assign(`${controlPath(DEFAULT_SANDBOX)}/#/sandboxes`);
+    }
+  };
+  const actions = ({ name }: SandboxSummary) =>
+    !PERMANENT_SANDBOXES.includes(name) && (
+      <Button
+        label="Delete"
+        of={`sandbox ${name}`}
+        confirm="Its records, settings and exchanges go. Nothing brings them back."
+        onClick={() => remove(name)}
+      />
+    );
   const link = ({ name }: SandboxSummary) => (
     <a {...(host.hasPages && { href: `${controlPath(name)}/` })} aria-current={name === sandbox}>
       {name}
@@ -75,7 +64,6 @@ export function SandboxesView() {
     <time dateTime={lastUsed}>{formatTime(lastUsed)}</time>
   );
   const columns = [
-    column('Selected', tick, 'tick'),
     createSortedColumn('name', link, 'Name'),
     createSortedColumn('lastUsed', time, 'Last use'),
     ...rowNames(COUNTS).map((of) =>
@@ -86,6 +74,7 @@ export function SandboxesView() {
         'number',
       ),
     ),
+    column('Actions', actions, 'acts'),
   ];
   return (
     <>
@@ -97,18 +86,6 @@ export function SandboxesView() {
       </p>
       <search class="bar">
         <QuerySearch name="q" label="names" />
-        <Button
-          label="Select all"
-          aria-pressed={isAll}
-          onClick={() => select(isAll ? [] : names)}
-        />
-        {what !== '' && (
-          <Button
-            label={`Delete ${what}`}
-            confirm={`${shorten(doomed.join(', ') || 'All that the filter shows')}: records, settings and exchanges go. Nothing brings them back.`}
-            onClick={remove}
-          />
-        )}
       </search>
       <Table
         caption="Sandboxes"

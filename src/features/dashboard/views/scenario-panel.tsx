@@ -19,7 +19,7 @@ import {
   saveScenario,
 } from '../state/scenarios.ts';
 import { loadSchema } from '../state/schema.ts';
-import { client } from '../state/session.ts';
+import { client, notice } from '../state/session.ts';
 
 interface ScenarioPanelProps {
   readonly name: string;
@@ -42,7 +42,11 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     else keepDraft(name, next);
     setChanged(!isSaved);
   };
-  const type = (text: string) => show({ text, etag: shown.value?.etag }, false);
+  const type = (text: string) => {
+    // It speaks of another text.
+    if (notice.value?.kind === 'failed') notice.value = undefined;
+    show({ text, etag: shown.value?.etag }, false);
+  };
   const run = async (done: string, action: () => Promise<unknown>) => {
     isBusy.value = true;
     await attempt(done, action);
@@ -173,8 +177,14 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
             completion.follow();
           }}
           onKeyDown={(event) => {
-            const { key, ctrlKey, metaKey } = event;
-            if (!completion.take(event) && key === 'Enter' && (ctrlKey || metaKey)) onApply();
+            const { key, ctrlKey, metaKey, currentTarget } = event;
+            if (completion.take(event) || key !== 'Enter') return;
+            if (ctrlKey || metaKey) onApply();
+            else {
+              event.preventDefault();
+              // Unlike another value, this can be undone, and is an input as typing is.
+              document.execCommand('insertText', false, `\n${indentationAt(currentTarget)}`);
+            }
           }}
         />
       </div>
@@ -203,6 +213,13 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
       </Rows>
     </>
   );
+}
+
+/** That of the line with the caret; what follows the first key of an item stands below it. */
+function indentationAt({ value, selectionStart }: HTMLTextAreaElement): string {
+  const line = value.slice(value.lastIndexOf('\n', selectionStart - 1) + 1, selectionStart);
+  const [start = ''] = /^ *(?:- +(?=["*\w]+ *:))*/.exec(line) ?? [];
+  return start.replaceAll('-', ' ');
 }
 
 /** A comment, a key, a string, a number or a constant, or anything else. */

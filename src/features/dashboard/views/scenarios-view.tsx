@@ -73,10 +73,38 @@ export function ScenariosView() {
   return (
     <div class={isOpen ? 'split' : ''}>
       <div>
+        <div class="bar">
+          <NameForm
+            label="New scenario"
+            action="Create"
+            onName={(name) => create(name, () => EXAMPLE)}
+          />
+          <FormField
+            name="files"
+            label="Import files"
+            type="file"
+            multiple
+            accept=".yaml,.yml,.json"
+            onChange={async ({ currentTarget }) => {
+              const problems: string[] = [];
+              for (const file of currentTarget.files ?? []) {
+                const name = file.name.replace(/\.\w+$/, '').replaceAll(/[^\w.-]+/g, '-');
+                const isDone = await create(name, () => file.text());
+                if (!isDone) problems.push(notice.value?.text ?? name);
+              }
+              if (problems.length > 0) notice.value = { kind: 'failed', text: problems.join(' ') };
+              currentTarget.value = '';
+            }}
+          />
+        </div>
         <search class="bar">
           <QuerySearch name="q" label="scenarios" />
+          <a href={formatHref('exchanges', 'rule')}>Draft a rule</a>
         </search>
-        <p class="quiet">Of several that are on, later ones win over earlier ones.</p>
+        <p class="quiet">
+          Rules come before keys and records. Among each of these, the later of several scenarios
+          wins.
+        </p>
         {sections.map(
           ([title, rows]) =>
             rows.length > 0 && (
@@ -95,33 +123,9 @@ export function ScenariosView() {
             it
           </p>
         ))}
-        <h2>Add one of your own</h2>
-        <NameForm
-          label="New scenario"
-          action="Create"
-          onName={(name) => create(name, () => EXAMPLE)}
-        />
-        <FormField
-          name="files"
-          label="Import files in YAML or JSON, or drop them here"
-          type="file"
-          multiple
-          accept=".yaml,.yml,.json"
-          onChange={async ({ currentTarget }) => {
-            const problems: string[] = [];
-            for (const file of currentTarget.files ?? []) {
-              const name = file.name.replace(/\.\w+$/, '').replaceAll(/[^\w.-]+/g, '-');
-              const isDone = await create(name, () => file.text());
-              if (!isDone) problems.push(notice.value?.text ?? name);
-            }
-            if (problems.length > 0) notice.value = { kind: 'failed', text: problems.join(' ') };
-            currentTarget.value = '';
-          }}
-        />
         <p class="quiet">
-          Or use <i>Edit a copy</i>, <a href={formatHref('exchanges', 'rule')}>a rule</a>, or{' '}
-          <i>Make a rule</i> at an <a href={formatHref('exchanges')}>exchange</a>. They end with the
-          server: download what you want to keep, or start it with <code>--scenarios DIR</code>.
+          Scenarios of your own end with the server: download what you want to keep, or start it
+          with <code>--scenarios DIR</code>.
         </p>
       </div>
       {isOpen && (
@@ -142,10 +146,9 @@ export function ScenariosView() {
 
 /** What ships, told by its name: the first that matches. */
 const KINDS = {
-  Slow: /slow|late/,
   'Keys and limits': /key|rate/,
   Data: /store|orders|inventory|sold|ids/,
-  Failures: /^/,
+  'Failures and delays': /^/,
 };
 
 function kindOf({ name }: ScenarioSummary) {

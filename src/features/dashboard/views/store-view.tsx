@@ -1,10 +1,10 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
 import {
   Form,
   FormField,
-  hasDraft,
+  listFormDrafts,
   NameForm,
   QuerySearch,
   Submit,
@@ -106,6 +106,12 @@ function RecordTable({ name }: { name: CollectionName }) {
   const edited = wanted === undefined ? undefined : opened.current;
   const edit = (row?: Row) => refine({ edit: row && (idOf(row) || 'new') });
   const nameOf = (row: Row) => `${noun} ${idOf(row)}`;
+  const drafts = listFormDrafts(`Edit ${noun} `);
+  // A form with a draft opens again.
+  useEffect(() => {
+    const isNew = listFormDrafts(`New ${noun}`).length > 0;
+    if (wanted === undefined) refine({ edit: drafts[0] ?? (isNew ? 'new' : '') });
+  }, []);
   // Before the form is seen: what is typed at once goes where it should.
   useLayoutEffect(() => {
     if (edited === undefined) return undefined;
@@ -116,34 +122,31 @@ function RecordTable({ name }: { name: CollectionName }) {
     attempt(`Deleted ${nameOf(row)}.`, () =>
       client.call(`DELETE /${name}/{id}`, { path: { id: idOf(row) } }),
     );
-  const actions = (row: Row) => {
-    const isTyped = hasDraft(`Edit ${nameOf(row)}`);
-    return (
-      <div class="actions">
-        {listShortcuts(name, row).map(({ label, changes, done }, index) => (
-          <Button
-            key={index} // the button that was pressed keeps the focus when it becomes another
-            label={label}
-            of={nameOf(row)}
-            onClick={() => change(name, row, done, changes)}
-          />
-        ))}
+  const actions = (row: Row) => (
+    <div class="actions">
+      {listShortcuts(name, row).map(({ label, changes, done }, index) => (
         <Button
-          id={`edit-${idOf(row)}`}
-          label="Edit"
+          key={index} // the button that was pressed keeps the focus when it becomes another
+          label={label}
           of={nameOf(row)}
-          {...(isTyped && { class: 'assumed', title: 'You have typed here and not saved it.' })}
-          onClick={() => edit(row)}
+          onClick={() => change(name, row, done, changes)}
         />
-        <Button
-          label="Delete"
-          of={nameOf(row)}
-          confirm="Clients no longer find it. Undo brings it back."
-          onClick={() => remove(row)}
-        />
-      </div>
-    );
-  };
+      ))}
+      <Button
+        id={`edit-${idOf(row)}`}
+        label={drafts.includes(idOf(row)) ? 'Edit (not saved)' : 'Edit'}
+        of={nameOf(row)}
+        onClick={() => edit(row)}
+      />
+      <Button
+        label="Delete"
+        of={nameOf(row)}
+        confirm="Clients no longer find it. Undo brings it back."
+        onClick={() => remove(row)}
+      />
+    </div>
+  );
+  const empty = { body: { [name]: { remove: 'all' } } } as const;
   const columns = listFields(name).map(({ name: field, isInteger }) => {
     const cell = (row: Row) => <bdi>{shorten(visible(formatValue(row[field])))}</bdi>;
     return createSortedColumn(field, cell, field, isInteger ? 'number' : undefined);
@@ -159,6 +162,11 @@ function RecordTable({ name }: { name: CollectionName }) {
           label={`Add an ${noun}`}
           aria-expanded={edited !== undefined && idOf(edited) === ''}
           onClick={() => edit(NEW)}
+        />
+        <Button
+          label="Empty"
+          of={name}
+          onClick={() => perform(`Emptied ${name}.`, 'PATCH /state', empty)}
         />
       </search>
       {edited !== undefined && (
@@ -199,9 +207,10 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
   const own = formatValue(row[id]);
   const what = own === '' ? `New ${noun}` : `Edit ${noun} ${own}`;
   const fields = listFields(name).filter((field) => own === '' || field.name !== id);
+  const saved = useRef(row);
   const save = async (texts: Texts) => {
     const changes = fields.flatMap((field) => {
-      const before = formatValue(row[field.name]);
+      const before = formatValue(saved.current[field.name]);
       const text = texts.get(field.name) ?? before;
       return text === before ? [] : [[field.name, text === '' ? null : parseValue(field, text)]];
     });
@@ -209,7 +218,7 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
     const isDone = await (own === ''
       ? attempt(`Added the ${noun}.`, () => client.send(`POST /${name}`, { body }))
       : change(name, row, `Saved ${noun} ${own}.`, body));
-    if (isDone) onDone();
+    if (isDone && own !== '') saved.current = { ...saved.current, ...body };
     return isDone;
   };
   return (
@@ -218,6 +227,7 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
       aria-label={what}
       draft={what}
       onSubmit={save}
+      onDone={onDone}
       onKeyDown={({ key }) => key === 'Escape' && onDone()}
     >
       <b>{what}</b>
