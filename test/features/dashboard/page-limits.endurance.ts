@@ -52,13 +52,6 @@ describeDashboard('the page', (open, browser) => {
       `${far.url.replace('/v1', new URL(page.url()).pathname.slice(0, -'/__mock/'.length))}/v1/pets`,
     );
     await page.getByRole('link', { name: 'Exchange 1' }).waitFor();
-    await page.goto(`${page.url().split('#')[0]}#/reference/control`);
-    await page.getByText('GET /clock: Read the clock', { exact: true }).click();
-    await page
-      .getByRole('form', { name: 'getClock' })
-      .getByRole('button', { name: 'Send' })
-      .click();
-    await page.getByRole('status').getByText('200', { exact: true }).waitFor();
     expect(page.url()).not.toContain('token');
     expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
     const other = await openPage(browser());

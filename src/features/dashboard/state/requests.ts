@@ -31,10 +31,11 @@ export const FIRST_REQUEST: Request = {
 /** What the document shows as an example of an operation. */
 export function exampleRequest(id: OperationId): Request {
   const { method, path, parameters, body } = operationShape(id);
-  const valueOf = (name: string) => parameters.find((it) => it.name === name)?.example;
+  const exampleOfParameter = (name: string) => parameters.find((it) => it.name === name)?.example;
   return {
     method,
-    target: servicePath + path.replaceAll(/\{(\w+)\}/g, (_all, name) => `${valueOf(name)}`),
+    target:
+      servicePath + path.replaceAll(/\{(\w+)\}/g, (_all, name) => `${exampleOfParameter(name)}`),
     key: FIRST_REQUEST.key,
     headers: body ? [['Content-Type', 'application/json']] : [],
     body: body && writeJson(exampleOf(body.shape.members), 2),

@@ -26,10 +26,8 @@ const COUNTS = {
 const SANDBOXES = ['sandbox', 'sandboxes'] as const;
 
 export function SandboxesView() {
-  const { list, q, limit } = usePagedList<SandboxSummary>(
-    'sandboxes',
-    PAGE_SIZE,
-    (paging, signal) => server.send('GET /sandboxes', { query: paging, signal }),
+  const { list, limit } = usePagedList<SandboxSummary>('sandboxes', PAGE_SIZE, (paging, signal) =>
+    server.send('GET /sandboxes', { query: paging, signal }),
   );
   if (list.value === undefined) return <Loading of={list} />;
   const { records, total } = list.value;
