@@ -147,6 +147,7 @@ test('the form has a field for each member of a rule, and loses none of it', asy
       lag: 'PT2S',
     },
     { on: 'getPet', reply: { status: 200n, body: '12', empty: true }, apply: true },
+    { on: 'getPet', calls: 'every 3', hold: true },
   ];
   for (const rule of rules) expect(page.parseRule(page.formatRule(rule))).toEqual(rule);
   expect(rules.map((rule) => page.describeRule(rule))).toEqual([
@@ -154,6 +155,7 @@ test('the form has a field for each member of a rule, and loses none of it', asy
     'Each call with key a or b gets the fault slow-body, at calls 2,4 with a chance of 0.5.',
     'GET /pets/{petId} gets the real reply, changed to 203 from the store of PT2S ago, at every call.',
     'GET /pets/{petId} gets 200 with a body of its own, at every call.',
+    'GET /pets/{petId} answers once it is released, at calls 3, 6, 9 ….',
   ]);
   expect(() => page.parseRule(new Map([['where', '{ petId: 7']]))).toThrow(/^where: Flow map/);
 });
