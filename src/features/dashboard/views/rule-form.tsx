@@ -132,8 +132,6 @@ function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
       const changed = insertRule(text || NEW_SCENARIO, parseRule(entered), index);
       await saveScenario(scenario, changed, { turnOn: entered.has('active'), etag });
       dropDraft(scenario);
-      latest = scenario;
-      return onDone;
     });
   };
   const draw = (field: RuleField) => {
