@@ -143,7 +143,7 @@ public class Call {
 };
 
 /** Sends a request from this page in a trace of its own, by which the journal finds its exchange. */
-export async function sendNow(request: Request): Promise<number> {
+async function sendNow(request: Request): Promise<number> {
   const bytes = [...crypto.getRandomValues(new Uint8Array(24))];
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('');
   const trace = hex.slice(0, 32);
