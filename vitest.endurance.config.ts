@@ -3,11 +3,7 @@ import config from './vitest.config.ts';
 
 // Tests that take long: kills, browsers, installs. `npm run test:endurance` runs them, `npm test` does not.
 const endurance = mergeConfig(config, {
-  test: {
-    globalSetup: ['test/helpers/tools.ts', 'test/helpers/chromium.ts'],
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-  },
+  test: { globalSetup: 'test/helpers/tools.ts', testTimeout: 300_000, hookTimeout: 300_000 },
 });
 
 export default defineConfig({

@@ -1,22 +1,20 @@
-import {
-  type Browser,
-  type BrowserContextOptions,
-  chromium,
-  type Download,
-  type Page,
-} from '@playwright/test';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from '@playwright/test';
 import axe, { type AxeResults } from 'axe-core';
-import { afterAll, beforeAll, describe, inject, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
+import { CHROMIUM_FLAGS } from '../../scripts/chromium.mjs';
+import { findProgram } from './program.ts';
 
-const CHROMIUM = inject('chromium');
+const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
 
 /** Tests with the Chromium of this machine; skipped if it has none. */
 export function describeInChromium(what: string, tests: (browser: () => Browser) => void): void {
-  const name = CHROMIUM === '' ? `${what} (skipped: no Chromium found)` : what;
-  describe.skipIf(CHROMIUM === '')(name, () => {
+  const name = CHROMIUM === undefined ? `${what} (skipped: no Chromium found)` : what;
+  describe.skipIf(CHROMIUM === undefined)(name, () => {
     let browser: Browser | undefined;
     beforeAll(async () => {
-      browser = await chromium.connect(CHROMIUM);
+      const executablePath = CHROMIUM ?? '';
+      // The time of the hook ends what hangs.
+      browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS, timeout: 0 });
     });
     afterAll(() => browser?.close());
     tests(() => {
@@ -44,12 +42,6 @@ export async function axeViolations(page: Page, rules?: readonly string[]): Prom
   const options = JSON.stringify({ ...(rules && { runOnly: rules }) });
   const { violations } = await page.evaluate<AxeResults>(`axe.run(${options})`);
   return violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map((it) => it.html) }));
-}
-
-/** What a page has saved. */
-export async function textOf(download: Promise<Download>): Promise<string> {
-  const chunks = await (await (await download).createReadStream()).toArray();
-  return Buffer.concat(chunks).toString();
 }
 
 /** By how many pixels a page is wider than its window. */

@@ -1,6 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { expect, onTestFinished, test } from 'vitest';
-import { textOf } from '../../helpers/browser.ts';
 import { describeDashboard } from '../../helpers/dashboard.ts';
 
 const exchange = (page: Page, number: number) =>
@@ -130,7 +130,7 @@ describeDashboard('a tester', (open) => {
     const saved = page.waitForEvent('download');
     await press('More about the list');
     await press('Export HAR');
-    const { log } = JSON.parse(await textOf(saved));
+    const { log } = JSON.parse(await readFile((await (await saved).path()) ?? '', 'utf8'));
     expect(log).toMatchObject({ version: '1.2', entries: [{ response: { status: 409 } }] });
     await press('2xx');
     expect(await search.inputValue()).toBe('order status:2xx');

@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from '@playwright/test';
 import { expect, test } from 'vitest';
-import { axeViolations, openPage, textOf } from '../../helpers/browser.ts';
+import { axeViolations, openPage } from '../../helpers/browser.ts';
 import { describeDashboard } from '../../helpers/dashboard.ts';
 
 const editorOf = (page: Page) => page.getByRole('textbox', { name: 'Scenario in YAML' });
@@ -81,7 +82,7 @@ describeDashboard('a tester', (open, browser) => {
     await editorOf(page).waitFor();
     const saved = page.waitForEvent('download');
     await press('Download YAML');
-    const text = await textOf(saved);
+    const text = await readFile((await (await saved).path()) ?? '', 'utf8');
     await control('POST', '/reset', { body: { keep: [] } });
     await control('PUT', '/scenario', { body: { text } });
     expect((await service('GET', '/pets/999')).status).toBe(410);
