@@ -108,7 +108,7 @@ function findType(value: unknown): string {
   return typeof value === 'bigint' || value instanceof WrittenNumber ? 'number' : typeof value;
 }
 
-/** A value without members. `schema` names its `type`, and `read` gets no other; `words` are suggested for a misspelt one. */
+/** A value without members. `read` gets no other than of the `type` that `schema` names, if it names one; `words` are suggested for a misspelt one. */
 export function scalar<T, In = T>(
   expected: string,
   schema: Json,
@@ -117,12 +117,13 @@ export function scalar<T, In = T>(
 ): Shape<T, In> {
   const types = [schema.type].flat().map((type) => (type === 'integer' ? 'number' : type));
   const isTyped = (value: unknown) => types.includes(findType(value));
+  const isAny = schema.type === undefined;
   return {
     schema,
     expected,
     likeness: (value) => (isTyped(value) ? 1 : 0),
     read(value, at, report) {
-      const result = isTyped(value) ? read(plainNumber(value), value) : undefined;
+      const result = isAny || isTyped(value) ? read(plainNumber(value), value) : undefined;
       if (result !== undefined) return result;
       return report({ at, expected, found: describe(value), hint: () => nearWord(value, words) });
     },
