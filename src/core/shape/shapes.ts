@@ -108,7 +108,11 @@ function findType(value: unknown): string {
   return typeof value === 'bigint' || value instanceof WrittenNumber ? 'number' : typeof value;
 }
 
-/** A value without members. `read` gets no other than of the `type` that `schema` names, if it names one; `words` are suggested for a misspelt one. */
+/**
+ * A value without members. `read` gets no other than of the `type` that `schema` names, if it names one.
+ *
+ * @param words are suggested for a misspelt one
+ */
 export function scalar<T, In = T>(
   expected: string,
   schema: Json,
