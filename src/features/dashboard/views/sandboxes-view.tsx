@@ -72,7 +72,7 @@ export function SandboxesView() {
         'number',
       ),
     ),
-    column('Actions', actions, 'acts'),
+    column('Actions', actions, 'tick acts'),
   ];
   return (
     <>
