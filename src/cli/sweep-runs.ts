@@ -56,7 +56,7 @@ export function createRun(
         if (kind === 'exchange') tracker.add(exchange);
       });
       // In whatever sandbox it is: only the count is the same in every run.
-      sandboxes.prefer = ({ operation }) => {
+      sandboxes.override = ({ operation }) => {
         const call = (tracker.counts.get(operation) ?? 0) + 1;
         if (wasHit || book === undefined || operation !== fault?.operation) return undefined;
         wasHit = call >= fault.call;

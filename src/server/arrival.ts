@@ -86,7 +86,7 @@ export function completeArrival(
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined)
     return handleRequest(persistence, sandbox, { ...request, given: { reply: refusal } });
-  const given = request.call && sandboxes.prefer?.(request.call);
+  const given = request.call && sandboxes.override?.(request.call);
   const { prefer } = head.headers;
   const isAsked = prefer !== undefined && request.call && !sandbox.state.settings.start.plain;
   const preference =

@@ -46,7 +46,7 @@ export function handleRequest(
 /** Keeps nothing. */
 export class MemoryPersistence implements ServerPersistence {
   readonly problem = undefined;
-  readonly forgets = undefined;
+  readonly whyNoPast = undefined;
   readonly #sandboxes: Sandboxes;
   readonly #saveScenarios: SaveScenarios | undefined;
 

@@ -48,7 +48,7 @@ export interface Persistence {
   /** Of the servers that share the sandboxes. */
   status?(): SharedStatus;
   /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
-  readonly forgets: string | undefined;
+  readonly whyNoPast: string | undefined;
   of(sandbox: Sandbox): KeptSandbox;
   /** False if the name is taken. */
   create(name: string, start?: Start): Promise<boolean>;

@@ -68,8 +68,8 @@ export const TIME_TRAVEL_HANDLERS = {
     );
   }),
   async undo({ parts, sandbox, kept, headers }: ControlCall) {
-    const { forgets } = parts.persistence;
-    if (forgets !== undefined) return refuse('not_found', 404, forgets);
+    const { whyNoPast } = parts.persistence;
+    if (whyNoPast !== undefined) return refuse('not_found', 404, whyNoPast);
     const undone = await undoLatest(sandbox, kept, readCaller(headers));
     if (undone !== undefined) return json<Undone>(undone);
     return refuse('nothing_to_undo', 409, 'there is nothing left to undo');
@@ -201,8 +201,8 @@ function withStates<Body, Query>(
   handle: ExchangeHandler<Body, Query, [exchange: Exchange, states: RememberedStates]>,
 ): ExchangeHandler<Body, Query, []> {
   return withExchange(async (call, exchange) => {
-    const { forgets } = call.parts.persistence;
-    if (forgets !== undefined) return refuse('not_found', 404, forgets);
+    const { whyNoPast } = call.parts.persistence;
+    if (whyNoPast !== undefined) return refuse('not_found', 404, whyNoPast);
     const states = call.sandbox.journal.remembered(exchange.number);
     if (states !== undefined) return handle(call, exchange, states);
     const message = `the states around exchange ${exchange.number} are no longer kept: files were loaded again`;

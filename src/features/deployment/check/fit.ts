@@ -29,7 +29,13 @@ export interface FitVerdict {
   readonly instead?: Partial<Choices> | undefined;
 }
 
-/** Finds the choices that explain what was seen, and what else would. */
+/**
+ * Finds the choices that explain what was seen, and what else would. An example: `GET /pets/UNKNOWN` got 400 where the
+ * default of `unknown-pet` predicts 404. Its option 400 explains more, so it is the best choice. Asked under the other
+ * option, the mock predicts 404, which was not seen: 400 is settled by this probe. But if 400 were also what 404 and
+ * some option of `invalid-input` predict together, two changes would explain the same, and it would stay open. More
+ * than two changes at once are not tried: a probe reads few assumptions, and drawn deployments have shown none.
+ */
 export class Fit extends Predictor {
   readonly choices: Choices;
   readonly #exhibits: readonly Exhibit[];
