@@ -13,9 +13,9 @@ import type { Terminal } from './terminal/terminal.ts';
 
 /**
  * What this build of the mock has besides the core and the server. To take one off, take its line away,
- * and that of its endpoints in `in-process/create-mock.ts` if it has any there.
+ * and that of its handlers in `in-process/create-mock.ts` if it has any there.
  */
-export const FEATURES = [
+const LISTED = [
   DASHBOARD, //
   DEPLOYMENT,
   DISK,
@@ -24,7 +24,7 @@ export const FEATURES = [
   TIME_TRAVEL,
 ] as const satisfies readonly (Feature & ProgramFeature)[];
 
-const ALL: readonly (Feature & ProgramFeature)[] = FEATURES;
+export const FEATURES: readonly (Feature & ProgramFeature)[] = LISTED;
 
 type AddedBy<F, Kind extends string> = F extends { readonly [K in Kind]: infer Added }
   ? Added
@@ -32,13 +32,13 @@ type AddedBy<F, Kind extends string> = F extends { readonly [K in Kind]: infer A
 
 /** What the features add together. */
 type Added<Kind extends 'options' | 'flags' | 'settings'> = Intersection<
-  AddedBy<(typeof FEATURES)[number], Kind>
+  AddedBy<(typeof LISTED)[number], Kind>
 >;
 
 /** What only code and a config file can say, by name. */
 export const FEATURE_SETTINGS: Readonly<Record<string, Shape<unknown>>> = Object.assign(
   {},
-  ...ALL.map(({ settings }) => settings),
+  ...FEATURES.map(({ settings }) => settings),
 );
 
 export type FeatureSettings = {
@@ -53,17 +53,17 @@ export function addedRows<Kind extends 'options' | 'flags', Heading extends stri
   kind: Kind,
   heading: Heading,
 ): Added<Kind> extends { readonly [H in Heading]: infer Rows } ? Rows : object {
-  return Object.assign({}, ...ALL.map(({ [kind]: groups }) => groups?.[heading]));
+  return Object.assign({}, ...FEATURES.map(({ [kind]: groups }) => groups?.[heading]));
 }
 
 type CommandsOf<F> = F extends { readonly commands: infer Commands } ? keyof Commands : never;
 
-export type FeatureCommandName = CommandsOf<(typeof FEATURES)[number]>;
+export type FeatureCommandName = CommandsOf<(typeof LISTED)[number]>;
 
 /** The commands that the features add to the program. */
 export const FEATURE_COMMANDS: Readonly<Record<FeatureCommandName, FeatureCommand>> = Object.assign(
   {},
-  ...ALL.map(({ commands }) => commands),
+  ...FEATURES.map(({ commands }) => commands),
 );
 
 export function findFeatureCommand(name: FeatureCommandName): FeatureCommand {
@@ -72,5 +72,5 @@ export function findFeatureCommand(name: FeatureCommandName): FeatureCommand {
 
 /** Lets features refuse, or ask, before a server starts. Throws a UsageError. */
 export async function beforeStart(flags: object, terminal: Terminal): Promise<void> {
-  for (const feature of ALL) await feature.beforeStart?.(flags, terminal);
+  for (const feature of FEATURES) await feature.beforeStart?.(flags, terminal);
 }

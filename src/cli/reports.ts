@@ -8,7 +8,7 @@ export const REPORT_FORMATS: Readonly<
   Record<string, (evidence: RunEvidence, missed: boolean) => string>
 > = {
   '.json': ({ exchanges: _, ...evidence }) => `${JSON.stringify(evidence, undefined, 2)}\n`,
-  ...Object.assign({}, ...FEATURES.map((feature) => 'reports' in feature && feature.reports)),
+  ...Object.assign({}, ...FEATURES.map(({ reports }) => reports)),
   '.xml': renderJunit,
 };
 

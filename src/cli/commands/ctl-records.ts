@@ -4,7 +4,6 @@ import { parseInput, parseInt64, parseJson, tryParseJson } from '../../core/json
 import type { Member, ObjectMembers } from '../../core/shape/objects.ts';
 import { suggest } from '../../core/words.ts';
 import { FEATURES } from '../../features.ts';
-import type { Feature } from '../../server/feature.ts';
 import { parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER } from '../command-table.ts';
 import {
@@ -119,8 +118,7 @@ export async function callEndpoint(
 ): Promise<Result> {
   // Only this action needs the endpoints, with all that they import.
   const { listEndpoints } = await import('../../core/control/control-api.ts');
-  const features: readonly Feature[] = FEATURES;
-  const endpoints = listEndpoints(features);
+  const endpoints = listEndpoints(FEATURES);
   if (id === undefined) {
     const rows = endpoints.map((row) => {
       return { id: row.id, method: row.method.toUpperCase(), path: row.path, summary: row.summary };
