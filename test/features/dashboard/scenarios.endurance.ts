@@ -151,6 +151,9 @@ describeDashboard('a tester', (open, browser) => {
     await page.goto(`${page.url().split('#')[0]}#/exchanges/rule`);
     await page.getByText('to my-rules-2, which is on').waitFor();
     expect(await page.getByLabel('Turn it on').count()).toBe(0);
+    await control('PUT', '/scenario', { body: { scenarios: [] } });
+    await page.reload();
+    await page.getByText('to my-rules-3, which is new').waitFor();
   });
 
   test('keeps a line of a rule that it cannot read, and says what is wrong', async () => {

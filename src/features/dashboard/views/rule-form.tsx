@@ -228,11 +228,12 @@ const DRAFTED = 'Rules made in the dashboard.';
 
 const NEW_SCENARIO = `description: ${DRAFTED}\n`;
 
-/** The scenario of rules that were made here, or a new one where a file of somebody's has its name. */
+/** A new scenario, or one of rules that were made here and are on: to turn it on would bring back old ones. */
 function findTarget(list: readonly ScenarioSummary[], number = 1): string {
   const name = number === 1 ? 'my-rules' : `my-rules-${number}`;
   const found = list.find((one) => one.name === name);
-  return (found?.description ?? DRAFTED) === DRAFTED ? name : findTarget(list, number + 1);
+  const isOn = found?.description === DRAFTED && listActive(list).includes(name);
+  return found === undefined || isOn ? name : findTarget(list, number + 1);
 }
 
 const LABELS: Readonly<Record<string, string>> = {
