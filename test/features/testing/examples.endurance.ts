@@ -13,16 +13,22 @@ const node = process.execPath;
 const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
 
 /** The runners that a fixture is for, with how the examples are run and how a test file is called. */
+/** In milliseconds, for tests of which several programs run side by side. */
+const PATIENCE = 60_000;
+
 const RUNNERS = {
   vitest: {
     bin: 'vitest/vitest.mjs',
-    args: ['run', '--pool=forks', '--maxWorkers=2'],
+    args: [
+      ...['run', '--pool=forks', '--maxWorkers=2'],
+      ...[`--testTimeout=${PATIENCE}`, `--hookTimeout=${PATIENCE}`],
+    ],
     from: 'vitest',
     ending: 'test.ts',
   },
   playwright: {
     bin: '@playwright/test/cli.js',
-    args: ['test'],
+    args: ['test', `--timeout=${PATIENCE}`],
     from: '@playwright/test',
     ending: 'spec.ts',
   },
@@ -163,7 +169,9 @@ describe.concurrent('the example for', () => {
   test('Jest passes and ends, and a failed test prints its exchanges', async () => {
     const cwd = join(folder, 'jest');
     const jest = (...files: string[]) =>
-      runProgram(node, [toolFile('jest/bin/jest.js'), ...files], { cwd });
+      runProgram(node, [toolFile('jest/bin/jest.js'), `--testTimeout=${PATIENCE}`, ...files], {
+        cwd,
+      });
     const { code, output } = await jest('orders');
     expect(output).toMatch(/2 passed/);
     expect(code).toBe(0);
