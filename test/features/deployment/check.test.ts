@@ -274,6 +274,23 @@ test('a filter that is ignored is reported, whatever the check has created meanw
   expect(found?.differences).toContainEqual(expect.objectContaining({ at: 'other statuses' }));
 });
 
+test('a shipped order that is cancelled once, and then refused as cancelled, is reported', async () => {
+  let cancels = 0;
+  const change: Change = (reply, { method, path }) => {
+    if (method !== 'DELETE' || path !== '/store/orders/2') return reply;
+    cancels += 1;
+    return cancels === 1 ? { status: 204, headers: [], body: Buffer.alloc(0) } : reply;
+  };
+  const report = await reportOn({}, { change });
+  expect(reportsViolation(report)).toBe(true);
+  const found = report.replies.flatMap(({ operation, status, differences = [] }) =>
+    differences.map((it) => [`${operation} ${status}`, `${it.exchange}: ${deviationText(it)}`]),
+  );
+  const text = 'DELETE /store/orders/2: 204: status: expected 409, found 204';
+  expect(found).toEqual([['cancelOrder 409', text]]);
+  expect(cancels).toBe(1);
+});
+
 test('nothing is wrong about a deployment with more animals than a page has', async () => {
   expect(findWrong(await reportOn({}, { animals: 130 }), {})).toEqual([]);
 });

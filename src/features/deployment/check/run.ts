@@ -124,15 +124,17 @@ class Runner {
     return found;
   }
 
-  /** What the deployment does only once, it told in the round before. */
+  /** What the deployment does only once, it told in the round before: also a cancel that it had to refuse. */
   async #tell(story: Story, world: World, earlier: Scene | undefined): Promise<Scene> {
-    const isOnce = story.probes.some((probe) => probe.isOnce);
+    const isWrong =
+      story.orderWord === 'SHIPPED' && earlier?.exchanges.some((it) => it && it.reply.status < 300);
+    const isOnce = isWrong || story.probes.some((probe) => probe.isOnce);
     const own = (isOnce ? earlier?.world : undefined) ?? world;
     const scene = new Scene(story, own, this.#lastId, { earlier });
     scene.reason = explainSkip(scene);
     if (scene.reason !== undefined) return scene;
     for (const step of scene.steps(false)) {
-      const told = step.probe.isOnce ? earlier?.exchanges[step.at] : undefined;
+      const told = isWrong || step.probe.isOnce ? earlier?.exchanges[step.at] : undefined;
       if (!take(scene, step, told === undefined ? await this.#ask(step) : [told])) break;
     }
     this.#lastId = scene.lastId ?? this.#lastId;
