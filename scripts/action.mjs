@@ -3,7 +3,7 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -41,7 +41,9 @@ function findProgram() {
   if (!/^[\w.^~:/\\-]+$/.test(version))
     throw new Error(`version: expected a version or the path of a tarball, found ${version}`);
   const folder = join(temporary, 'petstore-mock');
-  const wanted = version.endsWith('.tgz') ? version : `petstore-mock@${version}`;
+  // npm takes a path without a dot in front, such as `vendor/…`, for a repository of GitHub.
+  const path = fs.existsSync(version) ? resolve(version) : version;
+  const wanted = path.endsWith('.tgz') ? path : `petstore-mock@${version}`;
   // On Windows, npm is a script, which needs a shell.
   const command = ['install', '--prefix', folder, '--no-audit', '--no-fund', wanted];
   try {

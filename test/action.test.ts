@@ -1,5 +1,5 @@
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { packageRoot } from '../src/server/files.ts';
@@ -92,4 +92,9 @@ test('an action that is not built takes the package of the project', async () =>
     code: 1,
     output: expect.stringMatching(/or set version to a tar/),
   });
+  const tarball = join(folder, 'petstore-mock-1.0.0.tgz');
+  writeFileSync(tarball, '');
+  const version = relative(process.cwd(), tarball);
+  const named = await openJob('named', { version }, { root: action, path: folder }).main();
+  expect(named.output).toContain(`could not install ${tarball}`);
 });
