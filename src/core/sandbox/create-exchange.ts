@@ -116,7 +116,7 @@ function finishReply(
     add('Vary', 'Origin');
     add('Access-Control-Expose-Headers', [...exposed].join(', '));
   }
-  if (isOwn) add('Date', new Date(now).toUTCString());
+  if (isOwn) add('Date', formatHttpDate(now));
   headers.push(...own);
   const isHead = method === 'HEAD';
   // A deployment's reply to HEAD says how long the body would be, if anything does.
@@ -163,3 +163,16 @@ const SERVICE_HEADERS = [
   ...['Link', 'X-Total-Count', 'Retry-After', 'Deprecation', 'Sunset', 'WWW-Authenticate'],
 ];
 const MOCK_HEADERS = ['Mock-Basis', 'Preference-Applied', ...SERVICE_HEADERS];
+
+let dateSecond = Number.NaN;
+let dateText = '';
+
+/** Cached for a second, since it takes a microsecond. */
+function formatHttpDate(milliseconds: number): string {
+  const second = Math.floor(milliseconds / 1000);
+  if (second !== dateSecond) {
+    dateSecond = second;
+    dateText = new Date(milliseconds).toUTCString();
+  }
+  return dateText;
+}
