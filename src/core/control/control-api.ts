@@ -21,15 +21,14 @@ export function listEndpoints(features: readonly AddedHandlers[]): readonly Hand
   const added: AddedHandlers['handlers'] = Object.assign({}, ...features.map((it) => it.handlers));
   return ENDPOINTS.flatMap((row) => {
     const handle = row.handle ?? added?.[row.id];
-    return handle === undefined ? [] : { ...row, handle };
+    return handle === undefined ? [] : { ...row, handle, segments: row.path.slice(1).split('/') };
   });
 }
 
 /** The endpoints of one path, which a request has. */
 interface Route {
   readonly endpoints: readonly HandledEndpoint[];
-  /** The segments of the path, and the same as the client wrote them. */
-  readonly segments: readonly string[];
+  /** The segments of the path, as the client wrote them. */
   readonly written: readonly string[];
 }
 
@@ -37,19 +36,16 @@ const PARAMETER = /^\{(\w+)\}$/;
 
 function findRoute(path: string, all: readonly HandledEndpoint[]): Route | undefined {
   const written = path.replace(/^\/|\/$/g, '').split('/');
-  const split = (template: string) => template.slice(1).split('/');
-  const matching = all.filter((endpoint) => {
-    const segments = split(endpoint.path);
-    return (
+  const matching = all.filter(
+    ({ segments }) =>
       segments.length === written.length &&
-      segments.every((segment, at) => segment === written[at] || PARAMETER.test(segment))
-    );
-  });
+      segments.every((segment, at) => segment === written[at] || PARAMETER.test(segment)),
+  );
   // A fixed segment wins over a parameter, whose brace comes after all letters.
   const [template] = matching.map((endpoint) => endpoint.path).sort();
   if (template === undefined) return undefined;
   const endpoints = matching.filter((endpoint) => endpoint.path === template);
-  return { endpoints, segments: split(template), written };
+  return { endpoints, written };
 }
 
 /** Whether a call of this path is logged: pages and probes read some again and again. */
@@ -72,7 +68,7 @@ export async function callControlApi(
   const method = request.method === 'HEAD' ? 'get' : request.method.toLowerCase();
   const endpoint = route.endpoints.find((each) => each.method === method);
   if (endpoint === undefined) return refuseMethod(request.method, allowedMethods(route));
-  const params = readParameters(route);
+  const params = readParameters(endpoint, route);
   if (params === undefined) {
     return refuse('invalid_input', 400, 'the path has a malformed percent-encoding');
   }
@@ -84,7 +80,10 @@ function allowedMethods({ endpoints }: Route): string {
   return methods.join(', ').toUpperCase();
 }
 
-function readParameters({ segments, written }: Route): ControlCall['params'] | undefined {
+function readParameters(
+  { segments }: HandledEndpoint,
+  { written }: Route,
+): ControlCall['params'] | undefined {
   const params: Record<string, string> = {};
   for (const [at, segment] of segments.entries()) {
     const [, name] = PARAMETER.exec(segment) ?? [];

@@ -87,7 +87,11 @@ export interface TaggedEndpoint extends Endpoint {
 }
 
 /** An endpoint that this build has. */
-export type HandledEndpoint = TaggedEndpoint & { readonly handle: Handler };
+export interface HandledEndpoint extends TaggedEndpoint {
+  readonly handle: Handler;
+  /** Of its path. */
+  readonly segments: readonly string[];
+}
 
 export interface EndpointTypes<R = Route, Body = unknown, Query = unknown, Value = unknown> {
   readonly route: R;
