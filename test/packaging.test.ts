@@ -101,7 +101,13 @@ test('each example asks for this version', () => {
 });
 
 /** Chunks that a start without their flag or request does not load, by the module that gives the name. */
-const SELDOM_NEEDED = ['express', 'fleet', 'generate-certificate', 'resolve-scenarios'];
+const SELDOM_NEEDED = [
+  'control-api',
+  'express',
+  'fleet',
+  'generate-certificate',
+  'resolve-scenarios',
+];
 
 /** Whether the tarball contains a file or folder. */
 function isPacked(path: string): boolean {

@@ -1,11 +1,9 @@
-import { listEndpoints } from '../core/control/control-api.ts';
 import type { ControlParts } from '../core/control/endpoint.ts';
 import { outcome } from '../core/sandbox/answer.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import { type ResetPart, restart } from '../core/sandbox/state.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import { currentInstant } from '../core/service/clock.ts';
-import type { Feature } from './feature.ts';
 import { packageVersion } from './files.ts';
 import { createGuard, type GuardOptions } from './http/guard.ts';
 import { createServiceHandler } from './http/service-handler.ts';
@@ -17,21 +15,19 @@ import type { ServerPersistence } from './persistence.ts';
 export interface MockParts
   extends Omit<StoredParts, 'platform'>,
     Pick<ControlParts, 'certificate' | 'notes'> {
-  readonly features: readonly Feature[];
   readonly guard: GuardOptions;
 }
 
 export function assembleMock(parts: MockParts, options: MockOptions) {
   const { noControl, onControlCall } = options;
-  const { start, guard, certificate, notes, features } = parts;
+  const { start, guard, certificate, notes } = parts;
   const platform = NODE_PLATFORM;
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ ...parts, platform }, options);
   const pending = new PendingResponses();
   const service = createServiceHandler({ sandboxes, persistence, platform }, pending);
-  const control: ControlParts = {
+  const control: Omit<ControlParts, 'endpoints'> = {
     sandboxes,
     persistence,
-    endpoints: listEndpoints(features),
     guard: createGuard(guard),
     platform,
     version: packageVersion(),

@@ -76,7 +76,6 @@ export async function startServerWith(
       start,
       keeper,
       saveScenarios,
-      features,
       guard: { token: controlToken, host },
       certificate: certificate?.cert,
       notes: new Map(features.flatMap((it) => [...(it.noteAssumptions?.(options) ?? [])])),

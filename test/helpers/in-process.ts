@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { parseTarget } from '../../src/core/contract/target.ts';
-import { callControlApi } from '../../src/core/control/control-api.ts';
+import { callControlApi, listEndpoints } from '../../src/core/control/control-api.ts';
 import { tryParseJson } from '../../src/core/json.ts';
 import { type Exchange, isWaiting } from '../../src/core/sandbox/exchange.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
@@ -37,7 +37,6 @@ export async function openMock(
   const { sandboxes, persistence, control, stopRemoving } = assembleMock(
     {
       start,
-      features,
       guard: { token: undefined },
       notes: DEPLOYMENT.noteAssumptions(settings),
       upstream: opened?.responder,
@@ -50,13 +49,14 @@ export async function openMock(
     opened?.close();
   });
 
+  const parts = { ...control, endpoints: listEndpoints(features) };
   const callControl = async (method: string, url: string, sent: Sent) => {
     const { path: whole, search } = parseTarget(url);
     const [, mount = '', sandboxName = 'default', path = ''] = CONTROL.exec(whole) ?? [];
     const request = { method, headers: sent.headers, origin: `http://${HOST}`, search };
     const readBody = async (max: number): Promise<RequestBody> => bodyOf(sent, max);
     const rest = { mount, sandboxName, path, readBody, onDisconnect };
-    const reply = mount === '' ? undefined : await callControlApi({ ...request, ...rest }, control);
+    const reply = mount === '' ? undefined : await callControlApi({ ...request, ...rest }, parts);
     if (reply === undefined) return undefined;
     const { status, mediaType = 'application/json', content = '', headers } = reply;
     const type = reply.content === undefined ? [] : ['Content-Type', mediaType];

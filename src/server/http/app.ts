@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type expressModule from 'express';
 import type { ErrorRequestHandler, Router } from 'express';
 import { CONTROL_PATH, ROOT } from '../../core/contract/target.ts';
-import { callControlApi, isLogged } from '../../core/control/control-api.ts';
+import { callControlApi, isLogged, listEndpoints } from '../../core/control/control-api.ts';
 import type { ControlParts } from '../../core/control/endpoint.ts';
 import { createRootReply } from '../../core/control/root.ts';
 import type { Feature, Pages } from '../feature.ts';
@@ -17,10 +17,12 @@ const CONTROL = new RegExp(`^(?:/~[^/]*)?${CONTROL_PATH}(?=/|$)`);
 export function createExpressApp(
   express: typeof expressModule,
   service: ServiceHandler,
-  control: ControlParts,
+  assembled: Omit<ControlParts, 'endpoints'>,
   features: readonly Feature[],
 ): RequestListener {
   const app = express();
+  // Listed here, since most starts need no endpoint: their table is loaded with the app.
+  const control = { ...assembled, endpoints: listEndpoints(features) };
   const pages = features.flatMap((feature) => feature.pages ?? []);
   const paths = Object.assign({}, ...pages.map((it) => it.paths));
   app.disable('x-powered-by');
