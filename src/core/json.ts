@@ -28,17 +28,18 @@ export function parseJson(text: string): unknown {
  * `TOO_DEEP` if it nests too deeply.
  */
 export function parseInput(text: string): unknown {
-  // A text as short as most bodies cannot be nested too deeply.
-  if (text.length > LIMITS.nesting && !isWithinNesting(text)) throw new RangeError(TOO_DEEP);
+  if (isTooDeep(text)) throw new RangeError(TOO_DEEP);
   return MAY_LOSE_DIGITS.test(text) ? parseExactly(text, keepNumber) : JSON.parse(text);
 }
 
 export const TOO_DEEP = `it is nested more than ${LIMITS.nesting} levels deep`;
 
 /** Looks at the text: parsers recurse, and where the stack ends V8 may end the process. */
-function isWithinNesting(text: string): boolean {
+export function isTooDeep(text: string): boolean {
+  // One as short as most bodies cannot be.
+  if (text.length <= LIMITS.nesting) return false;
   let levels = 0;
-  return everyMark(text, (mark) => {
+  return !everyMark(text, (mark) => {
     if (mark === '[' || mark === '{') levels += 1;
     else if (mark === ']' || mark === '}') levels -= 1;
     return levels <= LIMITS.nesting;

@@ -1,4 +1,4 @@
-import { parseInput, parseJson, tryParseJson } from '../../json.ts';
+import { isTooDeep, tryParseJson } from '../../json.ts';
 import { type Message, mergeHeaders } from '../../raw-http.ts';
 import { bodyText, type Exchange, isDropped, maskHeaders } from '../../sandbox/exchange.ts';
 import { EXCHANGE_FIELDS, readFields } from '../../sandbox/exchange-fields.ts';
@@ -55,7 +55,7 @@ export function recordExchange(exchange: Exchange): RecordedExchange {
 
 function recordMessage(message: Message): RecordedMessage {
   const text = bodyText(message);
-  const body = text && (tryParseJson(text, parseInput) === undefined ? text : parseJson(text));
+  const body = text && (isTooDeep(text) ? text : (tryParseJson(text) ?? text));
   return { ...readMessage(message), ...(body !== undefined && body !== '' && { body }) };
 }
 
@@ -87,7 +87,7 @@ function writeMessage(message: Message): string {
   const text = bodyText(message);
   if (text === undefined || text === '') return mark;
   // One that is nested too deeply stays text: whoever reads the journal recurses.
-  const isJson = tryParseJson(text, parseInput) !== undefined;
+  const isJson = !isTooDeep(text) && tryParseJson(text) !== undefined;
   const body = isJson ? text.replaceAll(/[\r\n]/g, ' ') : JSON.stringify(text);
   return `${mark.slice(0, -1)},"body":${body}}`;
 }
