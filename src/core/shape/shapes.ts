@@ -120,14 +120,13 @@ export function scalar<T, In = T>(
   words?: readonly string[],
 ): Shape<T, In> {
   const types = [schema.type].flat().map((type) => (type === 'integer' ? 'number' : type));
-  const isTyped = (value: unknown) => types.includes(findType(value));
-  const isAny = schema.type === undefined;
+  const isTyped = (value: unknown) => schema.type === undefined || types.includes(findType(value));
   return {
     schema,
     expected,
     likeness: (value) => (isTyped(value) ? 1 : 0),
     read(value, at, report) {
-      const result = isAny || isTyped(value) ? read(plainNumber(value), value) : undefined;
+      const result = isTyped(value) ? read(plainNumber(value), value) : undefined;
       if (result !== undefined) return result;
       return report({ at, expected, found: describe(value), hint: () => nearWord(value, words) });
     },
