@@ -8,7 +8,13 @@ import { ORDER_STATUSES, RECORDS } from '../../../core/contract/records.ts';
 import { isObject } from '../../../core/json.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import type { ObjectShape } from '../../../core/shape/objects.ts';
-import { type DeploymentReply, findById, findNextQuery, readId } from '../deployment-reply.ts';
+import {
+  type DeploymentReply,
+  findById,
+  findNextQuery,
+  type ReplyRecord,
+  readId,
+} from '../deployment-reply.ts';
 import { classify, DATE_FORMS, describeOrder, SPELLINGS } from './forms.ts';
 import { CHECK_NAME, SENT_ID } from './probes.ts';
 import { PROMISES } from './promises.ts';
@@ -66,11 +72,11 @@ export function readFacets(
 
 function remember({ reply, records, ids: [id], probe, scene }: Shown): void {
   const { words, world } = scene;
-  for (const animal of probe.operation === 'listPets' && !scene.isMock ? records : []) {
-    const found = readId(animal) ?? 0n;
-    const isKnown = world.lists.animals.has(found) || !world.lists.hasAllAnimals;
-    if (!isKnown && !String(animal.name).startsWith(CHECK_NAME)) world.others.add(found);
-  }
+  const { animals, hasAllAnimals } = world.lists;
+  const isNew = (animal: ReplyRecord) =>
+    !animals.has(readId(animal) ?? 0n) && !String(animal.name).startsWith(CHECK_NAME);
+  if (probe.operation === 'listPets' && !scene.isMock && hasAllAnimals)
+    world.isShared ||= records.some(isNew);
   if (id === undefined) return;
   if (probe.operation === 'createPet') {
     scene.lastId = id;
@@ -215,7 +221,7 @@ function bodyForm({ headers, body }: DeploymentReply, json: unknown): string {
 function describeCancelled({ records, scene }: Shown): string | undefined {
   const id = scene.idOf('PET');
   if (id === undefined) return undefined;
-  const { lists, store, others } = scene.world;
+  const { lists, store, isShared } = scene.world;
   const order = findById(lists.orders, scene.story.order);
   const [before, entry] = [lists.inventory, records].map((all) => findById(all, id, 'petId'));
   const stock = Number(before?.quantity ?? 0);
@@ -228,7 +234,7 @@ function describeCancelled({ records, scene }: Shown): string | undefined {
     return isChanged && petId !== undefined && store.inventory.get(petId) === undefined;
   });
   const isPossible = possible.includes(Number(entry?.quantity ?? 0));
-  if (!scene.isMock && (areOthersChanged || others.size > 0 || !isPossible)) {
+  if (!scene.isMock && (areOthersChanged || isShared || !isPossible)) {
     scene.reason ??= `${OTHER_CLIENT} may have written to the inventory`;
     return undefined;
   }

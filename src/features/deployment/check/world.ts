@@ -26,8 +26,8 @@ export interface World {
   readonly clock: number;
   readonly store: Store;
   readonly words: ReadonlyMap<string, string>;
-  /** Animals that other clients have created since: these may also have changed what the check looks at. */
-  readonly others: Set<bigint>;
+  /** Whether another client has created animals since: it may also have changed what the check looks at. */
+  isShared: boolean;
   readonly open: (choices: Choices) => AskMock;
 }
 
@@ -93,7 +93,7 @@ export function createWorld(
   );
   const whole = { ...store, animals: store.animals.withHighestId(highest) };
   const open = prepareMock(whole, clock);
-  return { lists, store: whole, clock, words: new Map(words), others: new Set(), open };
+  return { lists, store: whole, clock, words: new Map(words), isShared: false, open };
 }
 
 /** A record without the fields that a mock cannot have, but with those that it must have. */
