@@ -1,3 +1,4 @@
+import type { ControlClient } from '../../client/control-client.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { asError } from '../../core/thrown.ts';
 import type { ProgramCommand } from '../flags.ts';
@@ -9,20 +10,21 @@ export const gate: ProgramCommand = async ({ flags, terminal }) => {
   const client = await openControl(flags, 'gate');
   const query = { all: flags.sandbox === undefined };
   const { har } = flags;
-  const [coverage, findings, sandboxes, exchanges] = await Promise.all([
-    client.call('GET /coverage', { query }),
-    client.call('GET /findings', { query }),
-    client.sandbox(DEFAULT_SANDBOX).call('GET /sandboxes'),
-    har && client.send('GET /requests.har', { query }).then((reply) => reply.text()),
-  ]).catch((error) => {
+  const read = async () => {
+    const [coverage, findings, exchanges] = await Promise.all([
+      client.call('GET /coverage', { query }),
+      client.call('GET /findings', { query }),
+      har && client.send('GET /requests.har', { query }).then((reply) => reply.text()),
+    ]);
+    const replies = [...coverage.documented, ...coverage.assumed];
+    const isReported = findings.total > 0 || replies.some(({ count }) => count > 0);
+    // A forced reply is in no report, and a deleted sandbox in no list, which can be long.
+    const wasCalled = isReported || (await isListed(client, flags.sandbox));
+    return { coverage, findings, exchanges, wasCalled };
+  };
+  const { coverage, findings, exchanges, wasCalled } = await read().catch((error) => {
     throw explainError(asError(error));
   });
-  const replies = [...coverage.documented, ...coverage.assumed];
-  // A forced reply is in no report, and a deleted sandbox in no list.
-  const isListed = sandboxes.some(
-    ({ name, requests }) => requests > 0 && (flags.sandbox ?? name) === name,
-  );
-  const wasCalled = isListed || findings.total > 0 || replies.some(({ count }) => count > 0);
   const exitCode = await concludeRun(terminal, flags, {
     title: client.url,
     evidence: { coverage, findings },
@@ -32,3 +34,9 @@ export const gate: ProgramCommand = async ({ flags, terminal }) => {
   });
   return { exitCode };
 };
+
+/** Whether a sandbox, or any, has requests. */
+async function isListed(client: ControlClient, sandbox: string | undefined): Promise<boolean> {
+  const all = await client.sandbox(DEFAULT_SANDBOX).call('GET /sandboxes');
+  return all.some(({ name, requests }) => requests > 0 && (sandbox ?? name) === name);
+}
