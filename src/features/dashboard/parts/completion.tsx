@@ -45,8 +45,7 @@ export function useCompletion(
   const insert = (index: number) => {
     const text = items[index]?.text ?? '';
     area.current?.setSelectionRange(start, end);
-    // Unlike another value, this can be undone, and is an input as typing is.
-    document.execCommand('insertText', false, text);
+    typeIn(text);
     close();
     if (text.endsWith(' ')) follow();
   };
@@ -107,6 +106,11 @@ export function useCompletion(
       </div>
     ),
   };
+}
+
+/** Unlike another value, this can be undone, and is an input as typing is. */
+export function typeIn(text: string): void {
+  document.execCommand('insertText', false, text);
 }
 
 function placeOf(mirror: HTMLElement, offset: number): DOMRect {

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Button, download } from '../parts/buttons.tsx';
-import { useCompletion } from '../parts/completion.tsx';
+import { typeIn, useCompletion } from '../parts/completion.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { LineDifference, visible } from '../parts/texts.tsx';
@@ -182,8 +182,7 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
             if (ctrlKey || metaKey) onApply();
             else {
               event.preventDefault();
-              // Unlike another value, this can be undone, and is an input as typing is.
-              document.execCommand('insertText', false, `\n${indentationAt(currentTarget)}`);
+              typeIn(`\n${indentationAt(currentTarget)}`);
             }
           }}
         />
