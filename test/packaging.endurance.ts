@@ -1,5 +1,5 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { packageRoot, packageVersion } from '../src/server/files.ts';
 import { readyUrl } from './helpers/command.ts';
@@ -80,6 +80,14 @@ test('npm builds a clone that a project installs; there npm start and npx answer
   expect(readFileSync(join(packageRoot, '.ci/run'), 'utf8')).toContain("'npm ci && npm test'");
 });
 
+test('npm builds a clone that a project installs from git', async () => {
+  const project = emptyProject('of-git');
+  const source = await clone('clone-for-git');
+  await succeed(project, 'npm', 'install', '--save-dev', `git+file://${source}`);
+  const version = await succeed(project, 'npx', 'petstore-mock', '--version');
+  expect(version.trim()).toBe(packageVersion());
+});
+
 test('the first test of README.md passes in an empty project with the tarball and vitest', async () => {
   const project = emptyProject('first');
   await succeed(project, 'npm', 'install', '--save-dev', tarball, 'vitest');
@@ -103,6 +111,16 @@ test('the action takes the tarball', async () => {
   const state = Object.fromEntries([...states].map(([, name, value]) => [`STATE_${name}`, value]));
   await runProgram(process.execPath, script, { cwd: folder, env: { ...job, ...state } });
   expect(output).toMatch(/petstore-mock ready /);
+});
+
+const EXAMPLES = readdirSync(join(packageRoot, 'examples'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => basename(file) === 'package.json')
+  .map(dirname);
+
+test.each(EXAMPLES)('examples/%s takes the tarball as its petstore-mock', async (name) => {
+  const project = join(folder, 'examples', name);
+  cpSync(join(packageRoot, 'examples', name), project, { recursive: true });
+  await succeed(project, 'npm', 'install', '--package-lock-only', tarball);
 });
 
 test('every way to resolve the types of the packed package finds them', async () => {

@@ -8,7 +8,7 @@ import { shippedScenarios } from '../../src/core/scenario/scenario-names.ts';
 import { startServer } from '../../src/index.ts';
 import { packageVersion } from '../../src/server/files.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
-import { MAIN, runCommand } from '../helpers/command.ts';
+import { MAIN, runCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';
 import { runInProcess } from '../helpers/invocation.ts';
@@ -24,13 +24,16 @@ test('--version prints the version of the package', async () => {
     expect(await runInProcess(words)).toMatchObject(expected);
 });
 
-test('a working directory that is gone does not matter', async () => {
-  const script = 'mkdir gone; cd gone; rmdir ../gone; exec "$0" "$1" completion bash';
-  // As installed: below node_modules, yargs does not ask for the working directory.
-  const main = join(examplesProject(), 'node_modules/petstore-mock/dist/cli/main.js');
-  const program = ['-c', script, process.execPath, main];
-  expect((await runProgram('sh', program, { cwd: folder })).code).toBe(0);
-});
+test.each(['--version', 'completion bash'])(
+  'a working directory that is gone does not matter to %s',
+  async (words) => {
+    const script = `mkdir gone; cd gone; rmdir ../gone; exec "$0" "$1" ${words}`;
+    // As installed: below node_modules, yargs does not ask for the working directory.
+    const main = join(examplesProject(), 'node_modules/petstore-mock/dist/cli/main.js');
+    const program = ['-c', script, process.execPath, main];
+    expect((await runProgram('sh', program, { cwd: folder })).code).toBe(0);
+  },
+);
 
 describe('--help', () => {
   test('shows examples that work', async () => {
@@ -39,13 +42,9 @@ describe('--help', () => {
     const commands = section.split('\n').filter((line) => line.startsWith('  petstore-mock'));
     expect(commands).toHaveLength(4);
     for (const command of commands) {
-      const [, ...args] = command
-        .trim()
-        .replace('--port 8080', '')
-        .replace('000000', '')
-        .split(/ +/);
-      const words = ['exec', '--allow-no-calls', ...args, '--', 'true'];
-      expect(await runInProcess(words)).toMatchObject({ code: 0 });
+      const [, ...args] = command.trim().replace('--port 8080', '').split(/ +/);
+      const server = await startCommand([...args, '--port', '0']);
+      expect((await server.stop()).code).toBe(0);
     }
   });
 });

@@ -133,7 +133,7 @@ const sequences = fc.sample(
     minLength: 30,
     maxLength: 30,
   }),
-  { seed: 1, numRuns: 10 },
+  { seed: 1, numRuns: 25 },
 );
 
 /** A server with one sandbox. */

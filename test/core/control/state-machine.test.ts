@@ -165,7 +165,7 @@ describe('the table of endpoints', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 15 });
+    await fc.assert(property, { numRuns: 30 });
   });
 });
 

@@ -65,7 +65,7 @@ test('a client that reads slowly is told what the journal has dropped, and gets 
   onTestFinished(() => void server.close());
   const [reply]: IncomingMessage[] = await once(get({ port }), 'response'); // it is not read yet
   const [response] = responses;
-  for (let round = 0; round < 15; round += 1) {
+  for (let round = 0; round < 40; round += 1) {
     record(sandbox, 300, `/v1/pets?${'x'.repeat(2000)}`);
     await setTimeout(10);
     expect(response?.writableLength).toBeLessThan(3 * 2 ** 20);

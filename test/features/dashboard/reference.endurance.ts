@@ -56,6 +56,21 @@ describeDashboard('the reference', (open) => {
       method: 'POST',
       status: 201,
     });
+    const id = '9007199254740993';
+    await control('PUT', `/animals/${id}`, { body: { name: 'Tom', categoryId: 1 } });
+    await page.getByRole('link', { name: 'Reference' }).click();
+    await page.getByRole('link', { name: 'getPet', exact: true }).click();
+    await page.getByRole('article').getByRole('link', { name: 'Try it' }).click();
+    await page
+      .getByLabel('Path')
+      .fill(new URL(page.url()).pathname.replace('__mock/', `v1/pets/${id}`));
+    await press('Send');
+    await page.getByRole('region', { name: 'Body of reply 2' }).getByText(id).waitFor();
+    expect((await control('GET', '/requests/2')).json).toMatchObject({
+      target: expect.stringMatching(/^\/~test-\d+\/v1\/pets\/9007199254740993$/),
+      status: 200,
+      key: 'demo…',
+    });
   });
 
   test('gives samples of code that run as they are pasted', async () => {

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../helpers/folder.ts';
 
 const folder = temporaryFolder();
 
-const KILLS = 8;
+const KILLS = 20;
 
 /** Clients that create animals, and as many that rename one each. */
 const CLIENTS = 8;
@@ -26,7 +26,7 @@ async function send(url: URL, method: string, body: object): Promise<unknown> {
 /** Long enough that a write takes a while. */
 const PADDING = 'x'.repeat(20_000);
 
-test('a server that is killed 8 times under load loses no acknowledged change', async () => {
+test('a server that is killed 20 times under load loses no acknowledged change', async () => {
   const file = join(folder, 'killed.json');
   const created = new Set<number>();
   /** The latest version of the name of each animal, and of its latest acknowledged name. */

@@ -10,6 +10,7 @@ describe.concurrent('the published types', () => {
 
   test.each<[string, string, object, 5 | 7]>([
     ['bundler', 'their own too', { ...BUNDLER, skipLibCheck: false }, 7],
+    ['node16', 'their own too', { ...NODE16, skipLibCheck: false }, 7],
     ['bundler', 'not their own', { ...BUNDLER, skipLibCheck: true }, 5],
   ])('are exact for every field under %s, with %s checked', async (way, of, options, by) => {
     const name = `${way}-${of.length}-${by}`;

@@ -143,7 +143,7 @@ describe('malformed-json', () => {
       expect(() => JSON.parse(bytes.toString())).toThrow(SyntaxError);
       expect(Number(got.headers.get('content-length'))).toBe(bytes.length);
     });
-    await fc.assert(property, { numRuns: 20, examples: examples.map((it) => [it]) });
+    await fc.assert(property, { numRuns: 40, examples: examples.map((it) => [it]) });
   });
 
   test('does not change a reply without content', async () => {
