@@ -53,15 +53,15 @@ export class FleetJournal implements JournalReader {
   readonly #context: FleetContext;
   readonly #channel: Channel;
   /** Tells the sandbox from others of its name, before and after it. */
-  #born = '';
+  #generation = '';
   /** Replies that this server holds back. */
   readonly #holding = new Set<number>();
   /** Resolves once other servers' messages arrive. */
   #followed: Promise<void> | undefined;
   /** The latest exchange that was told of; undefined before the first look. */
   #latest: number | undefined;
-  #looking: Promise<void> | undefined;
-  #isRung = false;
+  #catchingUp: Promise<void> | undefined;
+  #hasNews = false;
 
   constructor(sandbox: Sandbox, context: FleetContext) {
     this.#sandbox = sandbox;
@@ -69,7 +69,7 @@ export class FleetJournal implements JournalReader {
     this.#channel = {
       name: this.#key('state'),
       onMessage: (message) => void this.#hear(String(message)),
-      onReady: () => void this.look(),
+      onReady: () => void this.catchUp(),
     };
   }
 
@@ -85,11 +85,11 @@ export class FleetJournal implements JournalReader {
     this.#holding.add(number);
   }
 
-  /** @param born empty if there is no sandbox */
-  know(born: string): void {
-    if (born === this.#born) return;
-    const isReplaced = this.#born !== '';
-    this.#born = born;
+  /** @param generation empty if there is no sandbox */
+  noteGeneration(generation: string): void {
+    if (generation === this.#generation) return;
+    const isReplaced = this.#generation !== '';
+    this.#generation = generation;
     this.#holding.clear();
     if (!isReplaced) return;
     this.#latest = 0;
@@ -99,8 +99,8 @@ export class FleetJournal implements JournalReader {
   async size(): Promise<JournalSize> {
     await this.#followed;
     const reply = await this.#context.redis.eval(SIZE, [this.#sandbox.name]);
-    const [born = '', number = 0, cleared = 0, size = 0] = Array.isArray(reply) ? reply : [];
-    this.know(born);
+    const [generation = '', number = 0, cleared = 0, size = 0] = Array.isArray(reply) ? reply : [];
+    this.noteGeneration(generation);
     return { number, size, dropped: number - cleared - size };
   }
 
@@ -140,7 +140,7 @@ export class FleetJournal implements JournalReader {
   /** Those of the journal that was read last are not read again: tests count again and again. */
   async #readHeads(numbers: readonly number[]): Promise<readonly Exchange[]> {
     const { cache } = this.#context;
-    const of = `${this.#sandbox.name} ${this.#born}`;
+    const of = `${this.#sandbox.name} ${this.#generation}`;
     if (cache.of !== of || cache.heads.size > MAX_CACHED) {
       Object.assign(cache, { of, heads: new Map() });
     }
@@ -183,7 +183,7 @@ export class FleetJournal implements JournalReader {
   async claim(due: readonly HeldExchange[], count: number, why: HoldEnd) {
     const { redis, ttl } = this.#context;
     const numbers = due.map(({ number }) => `${number}`);
-    const args = [this.#sandbox.name, this.#born, why, `${count}`, `${ttl}`, ...numbers];
+    const args = [this.#sandbox.name, this.#generation, why, `${count}`, `${ttl}`, ...numbers];
     const reply = await redis.eval(CLAIM, args, { once: true });
     const [claimed, held] = Array.isArray(reply) ? reply : [[], 0];
     return { claimed: new Set(Array.from<string, number>(claimed, Number)), held: Number(held) };
@@ -199,7 +199,7 @@ export class FleetJournal implements JournalReader {
     const found = { ...exchange, shows: [], findings: findHoldFindings(exchange) };
     const totals = writeTotals([found], name, number);
     try {
-      await redis.eval(END_HOLD, [name, this.#born, `${number}`, head, server, totals]);
+      await redis.eval(END_HOLD, [name, this.#generation, `${number}`, head, server, totals]);
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
     }
@@ -222,10 +222,10 @@ export class FleetJournal implements JournalReader {
   /** A message only says that there is something to look for. */
   async #hear(message: string): Promise<void> {
     const [kind, server, number] = message.split(' ');
-    if (kind === 'deleted') this.know('');
+    if (kind === 'deleted') this.noteGeneration('');
     else if (server === this.#context.server) return;
     else if (kind === 'edit') this.#sandbox.emit({ kind });
-    else if (kind !== 'hold') await this.look();
+    else if (kind !== 'hold') await this.catchUp();
     else {
       const exchange = await this.find(Number(number)).catch(() => undefined);
       if (exchange !== undefined) this.#sandbox.emit({ kind, exchange });
@@ -233,20 +233,20 @@ export class FleetJournal implements JournalReader {
   }
 
   /** Looks for exchanges of other servers, and for replies held here that have to leave. */
-  async look(): Promise<void> {
-    this.#isRung = true;
+  async catchUp(): Promise<void> {
+    this.#hasNews = true;
     // What cannot be read now is looked for when there is a connection again.
-    this.#looking ??= this.#lookAgain()
+    this.#catchingUp ??= this.#takeNews()
       .catch(() => {})
       .finally(() => {
-        this.#looking = undefined;
+        this.#catchingUp = undefined;
       });
-    await this.#looking;
+    await this.#catchingUp;
   }
 
-  async #lookAgain(): Promise<void> {
-    while (this.#isRung) {
-      this.#isRung = false;
+  async #takeNews(): Promise<void> {
+    while (this.#hasNews) {
+      this.#hasNews = false;
       const { number: latest, size } = await this.size();
       const told = Math.max(this.#latest ?? latest, latest - size);
       const numbers = Array.from({ length: latest - told }, (_, index) => told + index + 1);

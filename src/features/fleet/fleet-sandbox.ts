@@ -9,7 +9,13 @@ import { createLimitError, StorageError } from '../../core/sandbox/storage-error
 import { type FleetContext, FleetJournal } from './fleet-journal.ts';
 import { addUp, writeTotals } from './fleet-totals.ts';
 import { ASKS, sandboxKey } from './scripts.ts';
-import { type Known, PartGoneError, readNewParts, spoiltError, writeParts } from './state-parts.ts';
+import {
+  type CachedState,
+  PartGoneError,
+  readNewParts,
+  spoiltError,
+  writeParts,
+} from './state-parts.ts';
 import { writeExchange } from './stored-exchange.ts';
 
 const MAX_BATCH = 100;
@@ -33,7 +39,7 @@ export class FleetSandbox implements KeptSandbox {
   readonly journal: FleetJournal;
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;
-  #known: Known;
+  #cached: CachedState;
   /** The latest one that this server knows; 0 if it knows no sandbox. */
   #version = 0;
   /** Whether another server was faster the last time: then this one first takes what is newer. */
@@ -45,7 +51,7 @@ export class FleetSandbox implements KeptSandbox {
     this.#sandbox = sandbox;
     this.#context = context;
     this.journal = new FleetJournal(sandbox, context);
-    this.#known = { state: sandbox.state, versions: new Map(), snapshots: new Map() };
+    this.#cached = { state: sandbox.state, versions: new Map(), snapshots: new Map() };
   }
 
   run<T>(call: () => Outcome<T>): Promise<T> {
@@ -188,7 +194,7 @@ export class FleetSandbox implements KeptSandbox {
       clears === 'all' ? ASKS.clearTotals : '',
     ];
     const version = Math.max(this.#version + 1, Math.floor((Date.now() + Math.random()) * 1000));
-    const { next, parts, drops } = writeParts(this.#known, after, version, creates);
+    const { next, parts, drops } = writeParts(this.#cached, after, version, creates);
     const until = redis.deadline;
     const args = [
       name,
@@ -211,11 +217,11 @@ export class FleetSandbox implements KeptSandbox {
     this.#isBehind = kind === 'changed';
     switch (kind) {
       case 'kept': {
-        const [number, born, added] = rest;
+        const [number, generation, added] = rest;
         if (parts.length > 0) this.#version = version;
-        this.#known = next;
+        this.#cached = next;
         counts.calls += calls.length;
-        this.journal.know(String(born));
+        this.journal.noteGeneration(String(generation));
         for (const [index, exchange] of exchanges.entries()) {
           exchange.number = Number(number) + index + 1;
           if (isWaiting(exchange)) this.journal.hold(exchange.number);
@@ -262,9 +268,9 @@ export class FleetSandbox implements KeptSandbox {
       return texts;
     };
     try {
-      this.#known = await readNewParts(this.#known, versions, read, this.#sandbox.start);
+      this.#cached = await readNewParts(this.#cached, versions, read, this.#sandbox.start);
       this.#version = Math.max(...versions.values());
-      this.#sandbox.state = this.#known.state;
+      this.#sandbox.state = this.#cached.state;
     } catch (error) {
       if (error instanceof PartGoneError) this.#forget();
       else throw error instanceof StorageError ? error : spoiltError('state', error);
@@ -273,7 +279,7 @@ export class FleetSandbox implements KeptSandbox {
 
   #forget(): false {
     const state = initialState(this.#sandbox.start, Date.now());
-    this.#known = { state, versions: new Map(), snapshots: new Map() };
+    this.#cached = { state, versions: new Map(), snapshots: new Map() };
     this.#sandbox.state = state;
     this.#version = 0;
     return false;

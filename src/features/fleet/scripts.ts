@@ -20,8 +20,9 @@ export interface Script {
  * Those of a sandbox:
  *
  * - `:state`, a hash: `v:PART`, the version of each part that differs from the start; `version`, the latest
- *   of them, without which there is no sandbox; `born`, the first; `number` of the latest exchange, and of the
- *   latest that was `cleared`; `u:SERVER`, the latest update of each server
+ *   of them, without which there is no sandbox; `generation`, the first of them, which tells this sandbox from
+ *   others of its name; `number` of the latest exchange, and of the latest that was `cleared`; `u:SERVER`, the
+ *   latest update of each server
  * - `:parts`, a hash: the texts of parts, as `PART@VERSION`; snapshots refer to them too
  * - `:journal`, a hash: of each exchange its head, by number, and the rest, as `bNUMBER`
  * - `:totals`, a list: what exchanges add to coverage and findings
@@ -90,7 +91,7 @@ const MAX_DROPPED = 5000;
  * ARGV: name, version, server, deadline, known version, the most sandboxes, `ASKS`, which exchanges are held,
  * totals, how many parts, how many drops; then names and texts of parts, drops, exchanges. Returns
  *
- * - `kept`, the number of the exchange before, `born`, and how many totals wait to be added up
+ * - `kept`, the number of the exchange before, `generation`, and how many totals wait to be added up
  * - `changed`, then of each part its name, its version, and its text if it is newer than `known`
  * - `gone`, `full` or `late`
  */
@@ -100,11 +101,11 @@ local own, server, deadline, known, most, asks, waiting, added = unpack(ARGV, 2,
 local firstDrop = 12 + 2 * ARGV[10]
 local firstExchange = firstDrop + ARGV[11]
 local update, now = 'u:' .. server, clock()
-local head = call('HMGET', state, 'version', 'number', 'born', update)
-local version, number, born = head[1] or '0', tonumber(head[2] or 0), head[3]
+local head = call('HMGET', state, 'version', 'number', 'generation', update)
+local version, number, generation = head[1] or '0', tonumber(head[2] or 0), head[3]
 if head[4] then
   local id, before = string.match(head[4], '^(%S+) (%d+)')
-  if id == own then return {'kept', before, born, 0} end
+  if id == own then return {'kept', before, generation, 0} end
 end
 if now > tonumber(deadline) then return {'late'} end
 if version ~= '0' and version ~= known then
@@ -127,10 +128,10 @@ if version == '0' then
   -- Redis may have dropped the state alone.
   call('DEL', parts, journal, totals, held, claims)
   free(name)
-  call('HSET', state, 'born', own)
-  born = own
+  call('HSET', state, 'generation', own)
+  generation = own
 end
-if not string.find(asks, 'w') then return {'kept', number, born, 0} end
+if not string.find(asks, 'w') then return {'kept', number, generation, 0} end
 if string.find(asks, 'j') then
   call('HSET', state, 'cleared', number)
   call('DEL', journal)
@@ -180,21 +181,21 @@ end
 if isFresh or call('PTTL', state) < ${Math.floor(0.9 * ttl)} then expire(${ttl}) end
 if latest > number then call('PUBLISH', state, 'exchange ' .. server) end
 if string.find(asks, 'e') then call('PUBLISH', state, 'edit ' .. server) end
-return {'kept', number, born, sums}
+return {'kept', number, generation, sums}
 `);
 
-/** Returns `born`, the latest number, the latest that was cleared, and how many are kept, if there are any. */
+/** Returns `generation`, the latest number, the latest that was cleared, and how many are kept, if there are any. */
 export const SIZE = script(`
-local head = call('HMGET', state, 'born', 'number', 'cleared')
+local head = call('HMGET', state, 'generation', 'number', 'cleared')
 return head[1] and {head[1], tonumber(head[2] or 0), tonumber(head[3] or 0), call('HLEN', journal) / 2}
 `);
 
 /**
- * Claims replies that are held back, in this order, each for one release. ARGV: name, born, why, how many, TTL,
+ * Claims replies that are held back, in this order, each for one release. ARGV: name, generation, why, how many, TTL,
  * numbers. Returns the numbers that it claimed, and how many are still held.
  */
 export const CLAIM = script(`
-if call('HGET', state, 'born') ~= ARGV[2] then return {{}, 0} end
+if call('HGET', state, 'generation') ~= ARGV[2] then return {{}, 0} end
 local claimed = {}
 for at = 6, #ARGV do
   if #claimed < tonumber(ARGV[4]) and call('HDEL', held, ARGV[at]) == 1 then
@@ -207,9 +208,9 @@ call('PUBLISH', state, 'claim')
 return {claimed, call('HLEN', held)}
 `);
 
-/** ARGV: name, born, number, head of the exchange, server, totals. */
+/** ARGV: name, generation, number, head of the exchange, server, totals. */
 export const END_HOLD = script(`
-if call('HGET', state, 'born') ~= ARGV[2] then return end
+if call('HGET', state, 'generation') ~= ARGV[2] then return end
 if call('HDEL', held, ARGV[3]) + call('HDEL', claims, ARGV[3]) == 0 then return end
 local size = call('HSTRLEN', journal, ARGV[3])
 if size > 0 then

@@ -27,7 +27,7 @@ interface Snapshot {
 }
 
 /** What a server knows of a sandbox in Redis. */
-export interface Known {
+export interface CachedState {
   readonly state: State;
   readonly versions: Versions;
   readonly snapshots: ReadonlyMap<string, Snapshot>;
@@ -61,13 +61,14 @@ function storeVersions(versions: Versions): Versions {
  *
  * @param isNew whether the sandbox begins, which its settings and clock tell
  */
-export function writeParts(known: Known, after: State, version: number, isNew: boolean) {
-  const { state, versions: before, snapshots: earlier } = known;
+export function writeParts(cached: CachedState, after: State, version: number, isNew: boolean) {
+  const { state, versions: before, snapshots: earlier } = cached;
   const { settings, clock } = state;
   const base = isNew ? { ...state, settings: { ...settings }, clock: { ...clock } } : state;
   const parts = changedParts(base, after);
   const isSaved = after.snapshots !== state.snapshots;
-  if (parts.length === 0 && !isSaved) return { next: { ...known, state: after }, parts, drops: [] };
+  if (parts.length === 0 && !isSaved)
+    return { next: { ...cached, state: after }, parts, drops: [] };
   const versions = new Map([...before, ...parts.map(([part]) => [part, version] as const)]);
   let snapshots = earlier;
   if (isSaved) {
@@ -94,15 +95,15 @@ export function writeParts(known: Known, after: State, version: number, isNew: b
 
 /** @throws PartGoneError */
 export async function readNewParts(
-  known: Known,
+  cached: CachedState,
   versions: Versions,
   read: ReadFields,
   start: Start,
-): Promise<Known> {
-  const state = await readState(known.state, known.versions, versions, read, start);
+): Promise<CachedState> {
+  const state = await readState(cached.state, cached.versions, versions, read, start);
   const version = versions.get(SNAPSHOTS);
-  if (version === undefined || version === known.versions.get(SNAPSHOTS)) {
-    return { ...known, state, versions };
+  if (version === undefined || version === cached.versions.get(SNAPSHOTS)) {
+    return { ...cached, state, versions };
   }
   const field = fieldOf([SNAPSHOTS, version]);
   const references: readonly (readonly [string, Iterable<[string, number]>])[] = JSON.parse(
@@ -111,7 +112,7 @@ export async function readNewParts(
   const snapshots = new Map<string, Snapshot>();
   for (const [name, of] of references) {
     const wanted = new Map(of);
-    const base = known.snapshots.get(name) ?? {
+    const base = cached.snapshots.get(name) ?? {
       store: state.store,
       versions: storeVersions(versions),
     };
