@@ -5,6 +5,7 @@ export function exchangeWith(members: Partial<Exchange> = {}): Exchange {
   return {
     number: 0,
     at: 0,
+    clockMoved: undefined,
     duration: 0,
     method: 'GET',
     target: '/v1/pets',

@@ -2,7 +2,7 @@ import { isAscii, toText } from '../bytes.ts';
 import type { Choices } from '../contract/assumption-table.ts';
 import { findHeader } from '../raw-http.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
-import { type Instant, readClock } from '../service/clock.ts';
+import { type Instant, isMoved, readClock } from '../service/clock.ts';
 import {
   type Basis,
   basisReasons,
@@ -34,6 +34,7 @@ export function createExchange(
     number: 0,
     duration: elapsed + delay,
     at: serviceState.now,
+    clockMoved: isMoved(clock),
     method,
     target,
     operation: call?.operation,

@@ -16,6 +16,7 @@ import {
 } from './exchange.ts';
 import {
   BASIS_KIND,
+  CLOCK_MOVED,
   COUNT,
   EXPECTED_REPLY,
   FINDING_CODE_NAMES,
@@ -91,6 +92,7 @@ export const EXCHANGE_FIELDS = {
       to: filter(INSTANT, 'Exchanges at or before this instant.', (it, to) => it.at <= to),
     },
   ),
+  clockMoved: field(CLOCK_MOVED, ({ clockMoved }) => clockMoved),
   method: field(required(ANY_TEXT, 'The method of the request.'), ({ method }) => method, {
     method: textFilter('Exchanges with this HTTP method.', ({ method }) => method),
   }),

@@ -57,6 +57,8 @@ export interface Exchange {
   duration: number;
   /** By the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
+  /** Whether that is not the system time. */
+  readonly clockMoved: true | undefined;
   readonly method: string;
   readonly target: string;
   readonly operation: OperationId | undefined;

@@ -14,9 +14,14 @@ export interface Edit extends EditText {
   readonly after: number;
   /** By the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
+  readonly clockMoved: true | undefined;
   /** Counts of records. */
   readonly changed: Readonly<Record<CollectionName, number>>;
   readonly isUndone: boolean;
+}
+
+export function changesNoRecord({ changed }: Edit): boolean {
+  return Object.values(changed).every((count) => count === 0);
 }
 
 export interface JournalQuery {

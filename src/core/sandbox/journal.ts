@@ -1,4 +1,5 @@
 import { LIMITS } from '../limits.ts';
+import { isMoved } from '../service/clock.ts';
 import { measureChanges } from '../store/merge.ts';
 import { Totals } from './coverage.ts';
 import {
@@ -9,6 +10,7 @@ import {
   withoutBodies,
 } from './exchange.ts';
 import {
+  changesNoRecord,
   type Edit,
   type EditText,
   type JournalPage,
@@ -116,9 +118,14 @@ export class Journal {
     if (undone !== undefined) {
       undone.edit = { ...undone.edit, isUndone: true };
       undone.before = undefined;
+      const earlier = this.#latestEdit();
+      // What these calls changed stands until that one is undone.
+      if (earlier !== undefined && changesNoRecord(undone.edit))
+        earlier.laterCalls += undone.laterCalls;
     }
     const { changed, bytes } = measureChanges(before.store, after.store);
-    const edit = { ...text, at, after: this.#number, changed, isUndone: undoes };
+    const clockMoved = isMoved(after.clock);
+    const edit = { ...text, at, clockMoved, after: this.#number, changed, isUndone: undoes };
     this.#edits ??= [];
     this.#context.memory.add(this, this.#edits.at(-1)?.bytes ?? 0);
     this.#edits.push({

@@ -2,7 +2,15 @@ import { OPERATION_IDS } from '../contract/operations.ts';
 import { INSTANT_TEXT } from '../scenario/settings-shapes.ts';
 import { BASIS_KINDS } from '../service/reply.ts';
 import { object, optional, required } from '../shape/objects.ts';
-import { ANY_TEXT, choice, integer, list, type Shape, type ValueOf } from '../shape/shapes.ts';
+import {
+  ANY_TEXT,
+  choice,
+  FLAG,
+  integer,
+  list,
+  type Shape,
+  type ValueOf,
+} from '../shape/shapes.ts';
 import { rowNames } from '../words.ts';
 
 /** Each with its advice. */
@@ -33,6 +41,8 @@ export interface FindingText {
 }
 
 export const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
+
+export const CLOCK_MOVED = optional(FLAG, 'Whether `at` is not the system time.');
 
 export const OPERATION = choice(OPERATION_IDS);
 export const BASIS_KIND = choice(BASIS_KINDS);

@@ -10,7 +10,7 @@ import type { Exchange, HoldEnd, ServiceRequest } from './exchange.ts';
 import { dropFinal } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
-import type { EditText } from './journal-page.ts';
+import { changesNoRecord, type EditText } from './journal-page.ts';
 import { NO_PAST } from './lag.ts';
 import type { Preference } from './preference.ts';
 import type { State } from './state.ts';
@@ -181,7 +181,11 @@ export class Sandbox {
     if (last === undefined) return outcome(before, undefined);
     const { what } = last.edit;
     const edit = { what: `undid: ${what}`, by };
-    const undone = outcome(before, { what, laterCalls: last.laterCalls }, last.before);
+    // Who undoes a setting keeps the records that calls have changed since.
+    const isSetting = changesNoRecord(last.edit);
+    const laterCalls = isSetting ? 0 : last.laterCalls;
+    const { store } = isSetting ? before : last.before;
+    const undone = outcome(before, { what, laterCalls }, { ...last.before, store, past: NO_PAST });
     return { ...undone, edit, undoes: true };
   }
 

@@ -38,6 +38,11 @@ export function isReal({ ahead, frozenAt }: Clock): boolean {
   return ahead === 0 && frozenAt === undefined;
 }
 
+/** Undefined rather than false: a journal leaves it out. */
+export function isMoved(clock: Clock): true | undefined {
+  return isReal(clock) ? undefined : true;
+}
+
 export function setClock(
   clock: Clock,
   { now, frozen = clock.frozenAt !== undefined }: ClockSetting,

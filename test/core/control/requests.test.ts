@@ -53,6 +53,7 @@ describe('the journal in the control API', () => {
       {
         number: 1,
         at: '2030-01-01T00:00:00.000Z',
+        clockMoved: true,
         method: 'DELETE',
         target: '/v1/store/orders/2?x=1',
         operation: 'cancelOrder',

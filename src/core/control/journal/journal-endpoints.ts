@@ -11,6 +11,7 @@ import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../sandbox/exchange-filter.t
 import type { Edit, JournalPage } from '../../sandbox/journal-page.ts';
 import type { JournalReader } from '../../sandbox/persistence.ts';
 import {
+  CLOCK_MOVED,
   COUNT,
   coverageShape,
   FINDING,
@@ -41,6 +42,7 @@ import { PAST_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 const EDIT = namedObject('Edit', {
   after: required(COUNT, 'The number of the exchange before it.'),
   at: required(INSTANT_TEXT, "When it was made, by the sandbox's clock."),
+  clockMoved: CLOCK_MOVED,
   what: required(ANY_TEXT, 'What was changed, in words.'),
   by: required(ANY_TEXT, 'Who changed it: what the header `Mock-Client` says.'),
   changed: required(

@@ -62,7 +62,8 @@ export const PAST_ENDPOINTS = [
   }),
   endpoint('undo', 'POST /undo', {
     summary: 'Undo the latest change by the control API',
-    description: 'Undoes the effects of later calls, too. The journal keeps the calls.',
+    description:
+      'If it changed records, the effects of later calls are undone, too. The journal keeps the calls.',
     replies: { 200: UNDONE, 404: 'No earlier states are kept.', 409: 'Nothing is left to undo.' },
   }),
   endpoint('listAlternatives', 'GET /requests/{number}/alternatives', {
