@@ -3,10 +3,10 @@ import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS, LIMITS } from '../../core/limits.ts';
 import { findHeader } from '../../core/raw-http.ts';
 import { errorCode } from '../../core/thrown.ts';
-import { decodeContent } from './decode-content.ts';
 import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
 import {
   createTransport,
+  decodeContent,
   explainFailure,
   SAFE_METHODS,
   type TransportOptions,

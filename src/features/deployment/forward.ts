@@ -1,13 +1,12 @@
 import { isAscii, toText } from '../../core/bytes.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { isCoded } from '../../core/raw-http.ts';
+import { isCoded, type RawHeaders, withoutHeaders } from '../../core/raw-http.ts';
 import type { ResponderCall } from '../../core/sandbox/responder.ts';
 import { AssumptionTrace, createReply, errorReply, type Reply } from '../../core/service/reply.ts';
 import { asError } from '../../core/thrown.ts';
-import { decodeContent } from './decode-content.ts';
-import { endToEndHeaders, HOP_BY_HOP } from './end-to-end.ts';
 import { findDrift } from './find-drift.ts';
 import {
+  decodeContent,
   explainFailure,
   ReplyTimeoutError,
   type Transport,
@@ -74,6 +73,18 @@ export async function forward(deployment: Deployment, forwarded: ResponderCall):
   return { ...reply, phrase, decoded, comparison };
 }
 
+/** Headers that belong to one connection (RFC 9110, sections 7.6.1 and 11.7). */
+const HOP_BY_HOP: readonly string[] = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+];
+
 /** The upstream can itself be a mock. */
 const NOT_RETURNED_WITHOUT_BODY = new Set([...HOP_BY_HOP, 'mock-basis', 'trailer']);
 /** The length is written anew. */
@@ -124,4 +135,17 @@ function forwardedHeaders(
   // Node would announce chunks.
   else if (EXPECTS_BODY.test(request.method)) headers.push('Content-Length', '0');
   return headers;
+}
+
+/** @param dropped in lower case; a `Connection` header adds to them */
+function endToEndHeaders(headers: RawHeaders, dropped: ReadonlySet<string>): string[] {
+  const passed: string[] = [];
+  const named: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = [headers[at], headers[at + 1]];
+    const lower = name.toLowerCase();
+    if (lower === 'connection') named.push(...value.toLowerCase().split(/[\s,]+/));
+    if (!dropped.has(lower)) passed.push(name, value);
+  }
+  return named.length === 0 ? passed : withoutHeaders(passed, new Set(named));
 }

@@ -3,8 +3,10 @@ import https from 'node:https';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { hostName, isLoopbackName, readCredentials } from '../../core/contract/base-url.ts';
 import { DEFAULTS, LIMITS } from '../../core/limits.ts';
+import { findHeader, isCoded, type RawHeaders } from '../../core/raw-http.ts';
 import { errorCode, UNTRUSTED_CERTIFICATE } from '../../core/thrown.ts';
 import type { Variables } from '../../terminal/command.ts';
 
@@ -202,4 +204,26 @@ function proxyAuthorization(proxy: URL): Record<string, string> {
   if (username === '') return {};
   const user = Buffer.from(`${username}:${password}`);
   return { 'Proxy-Authorization': `Basic ${user.toString('base64')}` };
+}
+
+const DECODERS = new Map([
+  ['gzip', gunzipSync],
+  ['x-gzip', gunzipSync],
+  ['deflate', inflateSync],
+  ['br', brotliDecompressSync],
+]);
+
+/** Undefined for an unknown or broken coding (RFC 9110, section 8.4), and for more bytes. */
+export function decodeContent(
+  bytes: Uint8Array,
+  headers: RawHeaders,
+  maxBytes: number,
+): Uint8Array | undefined {
+  if (!isCoded(headers) || bytes.length === 0) return bytes;
+  const coding = findHeader(headers, 'content-encoding')?.trim().toLowerCase() ?? '';
+  try {
+    return DECODERS.get(coding)?.(bytes, { maxOutputLength: maxBytes });
+  } catch {
+    return undefined;
+  }
 }
