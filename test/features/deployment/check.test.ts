@@ -426,6 +426,21 @@ test('an order that may not have shipped is spared, and one that is not listed s
   expect(reasons).toContainEqual(reason);
 });
 
+/** What is still to give, given these flags. */
+// biome-ignore format: a row for each
+test.each<[DeploymentFlags, id: string, why: string | undefined]>([
+  [{ writes: false, cancel: [] }, 'order-shipping', 'it needs --writes and --cancel ID of a pending order past its shipDate'],
+  [{ writes: false, cancel: [] }, 'cancelOrder 204', 'it needs --writes and --cancel ID'],
+  [{ cancel: [999n] }, 'cancel-restocks', 'order 999 is not listed, so it may not exist'],
+  [{ cancel: [999n] }, 'cancelOrder 204', 'order 999 is not listed, so it may not exist'],
+  [{ cancel: [1n] }, 'order-shipping', 'it needs --cancel ID of a pending order past its shipDate'],
+  [{ cancel: [1n], stock: 4n }, 'cancel-restocks', '--stock 4 is the animal of the order: the check writes its stock'],
+])('flags leave open what another would show %#', async (options, name, why) => {
+  const { assumptions, replies } = await reportOn({}, { options });
+  const named = replies.map(({ operation, status, ...it }) => ({ ...it, id: `${operation} ${status}` }));
+  expect([...assumptions, ...named].find(({ id }) => id === name)?.why).toBe(why);
+});
+
 test('a key that may not write gets 401 or 405, which settles nothing', async () => {
   const change: Change = (reply, { method, key }) => {
     if (SAFE_METHODS.test(method) || key === null) return reply;

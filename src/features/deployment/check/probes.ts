@@ -45,7 +45,7 @@ export interface Story {
   readonly probes: readonly Probe[];
   /** What stands in it for an order that a flag names, and the order. */
   readonly orderWord?: keyof typeof ORDER_FLAGS | undefined;
-  readonly order?: bigint;
+  readonly order?: bigint | undefined;
 }
 
 const ORDER_FLAGS = { CANCEL: 'cancel', SHIPPED: 'shipped', CANCELLED: 'cancelled' } as const;
@@ -152,6 +152,8 @@ const WRITES: typeof READS = [
   ['a cancelled order', 'DELETE /store/orders/CANCELLED'],
 ];
 
+export const OVERDUE = '--cancel ID of a pending order past its shipDate';
+
 /** What a check never asks, and what that would need: it says why something stays open. */
 const UNASKED: typeof READS = [
   [
@@ -159,7 +161,7 @@ const UNASKED: typeof READS = [
     'POST /pets {"name":"","categoryId":1}',
   ],
   ['a deployment whose clock is past 2030-12-05', 'after the sunset: GET /pets/LISTED'],
-  ['--cancel ID of a pending order past its shipDate', 'DELETE /store/orders/OVERDUE'],
+  [OVERDUE, 'DELETE /store/orders/OVERDUE'],
 ];
 
 /** What lines need that match a pattern. */
@@ -219,7 +221,7 @@ export function planStories(flags: DeploymentFlags): readonly Story[] {
     const lacks = NEEDS.filter(([pattern, , isMet]) => {
       return lines.some((line) => pattern.test(line)) && !isMet(flags);
     });
-    const needs = isAsked ? lacks.map(([, text]) => text) : [why];
+    const needs = [...lacks.map(([, text]) => text), ...(isAsked ? [] : [why])];
     const orderWord = rowNames(ORDER_FLAGS).find((word) =>
       lines.some((line) => line.endsWith(`/${word}`)),
     );

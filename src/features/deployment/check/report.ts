@@ -17,7 +17,7 @@ import { OTHER_CLIENT } from './facets.ts';
 import { type Evidence, Fit, type FitVerdict } from './fit.ts';
 import type { Exhibit } from './predict.ts';
 import { describeExchange } from './probe-sender.ts';
-import { planStories } from './probes.ts';
+import { OVERDUE, planStories, type Story } from './probes.ts';
 import type { CheckRun } from './run.ts';
 import type { AssumptionVerdict } from './saved-verdicts.ts';
 import { createWorld, type World } from './world.ts';
@@ -52,10 +52,21 @@ const MAX_SHOWN = 2;
 export function createCheckReport({ stories, options }: CheckRun): CheckReport {
   const fit = new Fit(stories);
   const world = createIdealWorld();
-  /** Of a deployment that has all they need. */
-  const unasked = planStories(options).flatMap((story) =>
-    story.needs.length === 0 ? [] : { story, world, scenes: [], seen: [] },
-  );
+  /** What a story would show of a deployment that has all it needs. */
+  const idealOf = (story: Story): Exhibit => {
+    return { story: { ...story, order: undefined }, world, scenes: [], seen: [] };
+  };
+  const unasked = planStories(options)
+    .filter(({ needs }) => needs.length > 0 && !(needs.includes(OVERDUE) && isOverdueTold(stories)))
+    .map(idealOf);
+  const asked = stories.map((exhibit) => {
+    return { exhibit, ideal: exhibit.story.orderWord && idealOf(exhibit.story) };
+  });
+  /** Stories that were asked, also those that another order would have told. */
+  const listAsked = (isAbout: (exhibit: Exhibit) => boolean) =>
+    asked.flatMap(({ exhibit, ideal = exhibit }) => {
+      return isAbout(exhibit) || isAbout(ideal) ? exhibit : [];
+    });
   const judgeAssumption = ([id, found]: readonly [AssumptionId, FitVerdict]): AssumptionVerdict => {
     const { verdict, option, evidence, instead } = found;
     const shown = [...new Set(evidence.map(describeEvidence))].slice(0, MAX_SHOWN).join('; ');
@@ -63,19 +74,15 @@ export function createCheckReport({ stories, options }: CheckRun): CheckReport {
     if (instead === undefined) return { id, verdict, why: `found ${shown}` };
     const ids = ASSUMPTION_IDS.filter((each) => each === id || each in instead);
     const isAbout = (exhibit: Exhibit) => ids.some((each) => fit.wouldShow(each, exhibit));
-    const reasons = stories.filter(isAbout).flatMap(({ scenes }) => scenes.map((it) => it.reason));
+    const reasons = listAsked(isAbout).flatMap(({ scenes }) => scenes.map((it) => it.reason));
     const [moved] = stories
       .filter((story) => ids.some((each) => fit.mayShow(each, story)))
       .flatMap(listMoved);
-    const others = joinWords(
-      ids.map((each) => `${each}=${instead[each]}`),
-      'and',
-    );
-    const both = shown === '' ? 'no reply shows it' : `${others} would answer the same: ${shown}`;
+    const others = ids.map((each) => `${each}=${instead[each]}`);
+    const both = `${joinWords(others, 'and')} would answer the same: ${shown}`;
     const why = joinTexts([...reasons, moved, listNeeds(unasked.filter(isAbout))]);
-    return { id, verdict, why: why || both };
+    return { id, verdict, why: why || (shown === '' ? 'no reply shows it' : both) };
   };
-  const found = [...fit.broken.flatMap(describeBroken), ...stories.flatMap(compareBodies)];
   const explainUntried = (reply: ReplyName) => {
     const leadsTo = (exhibit: Exhibit) => {
       const { facets } = fit.predict(exhibit, chooseOptions());
@@ -83,9 +90,8 @@ export function createCheckReport({ stories, options }: CheckRun): CheckReport {
         return operation === reply.operation && facets[at]?.status === `${reply.status}`;
       });
     };
-    const asked = stories.filter(leadsTo);
-    if (asked.length === 0) return listNeeds(unasked.filter(leadsTo));
-    const scenes = asked.flatMap((story) => story.scenes);
+    const scenes = listAsked(leadsTo).flatMap((story) => story.scenes);
+    if (scenes.length === 0) return listNeeds(unasked.filter(leadsTo));
     return joinTexts(
       scenes.flatMap(({ reason, exchanges }) => {
         const about = exchanges.flatMap((it) => it ?? []);
@@ -94,9 +100,12 @@ export function createCheckReport({ stories, options }: CheckRun): CheckReport {
       }),
     );
   };
-  const seen = stories.flatMap(({ scenes }) =>
-    scenes.flatMap(({ exchanges }) =>
-      exchanges.flatMap((it) => (it ? `${it.probe.operation} ${it.reply.status}` : [])),
+  const found = [...fit.broken.flatMap(describeBroken), ...stories.flatMap(compareBodies)];
+  const seen = new Set(
+    stories.flatMap(({ scenes }) =>
+      scenes.flatMap(({ exchanges }) =>
+        exchanges.flatMap((it) => (it ? `${it.probe.operation} ${it.reply.status}` : [])),
+      ),
     ),
   );
   const nameOf = ({ operation, status }: ReplyName) => `${operation} ${status}`;
@@ -105,17 +114,27 @@ export function createCheckReport({ stories, options }: CheckRun): CheckReport {
     const differences = distinct(own).map(({ operation: _, status: __, ...each }) => each);
     const known = { ...reply, ...(differences.length > 0 && { differences }) };
     if (differences.some(isViolation)) return { ...known, verdict: 'different' };
-    if (seen.includes(nameOf(reply))) return { ...known, verdict: 'as-documented' };
+    if (seen.has(nameOf(reply))) return { ...known, verdict: 'as-documented' };
     const why = explainUntried(reply);
     return { ...known, verdict: 'not-tried', ...(why !== '' && { why }) };
   };
-  const names = [...DOCUMENTED_REPLIES, ...found.filter(isViolation)].map(
-    ({ operation, status }) => [`${operation} ${status}`, { operation, status }] as const,
+  const replies = new Map(
+    [...DOCUMENTED_REPLIES, ...found.filter(isViolation)].map(({ operation, status }) => {
+      return [nameOf({ operation, status }), { operation, status }];
+    }),
   );
   return {
     assumptions: [...fit.judgeAll()].map(judgeAssumption),
-    replies: [...new Map(names).values()].map(judgeReply),
+    replies: [...replies.values()].map(judgeReply),
   };
+}
+
+/** Whether a check was told an order past its date: to name one again would not help. */
+function isOverdueTold(stories: readonly Exhibit[]): boolean {
+  return stories.some(({ story: { orderWord, order = 0n }, world: { store, clock } }) => {
+    const { status, shipDate = '' } = store.orders.get(order) ?? {};
+    return orderWord === 'CANCEL' && status === 'pending' && Date.parse(shipDate) < clock;
+  });
 }
 
 /** The share of the assumptions that a check has to settle to say anything about a deployment. */
@@ -137,12 +156,14 @@ function joinTexts(texts: readonly (string | undefined)[]): string {
 
 /** The least that stories need which were not asked, flags if these are enough. */
 function listNeeds(exhibits: readonly Exhibit[]): string {
-  const all = exhibits.map(({ story }) => story.needs);
-  const flags = all.filter((needs) => needs.every((need) => need.startsWith('--')));
-  const wanted = flags.length > 0 ? flags : all;
+  const each = exhibits.map(({ story }) => story.needs);
+  const flags = each.filter((needs) => needs.every((need) => need.startsWith('--')));
+  const wanted = flags.length > 0 ? flags : each;
   const least = Math.min(...wanted.map(({ length }) => length));
   const texts = wanted.flatMap((needs) => (needs.length === least ? joinWords(needs, 'and') : []));
-  return texts.length === 0 ? '' : `it needs ${joinWords([...new Set(texts)], 'or')}`;
+  // Whoever needs any order needs none that is past its date.
+  const all = [...new Set(texts)].filter((text) => !texts.some((it) => text.startsWith(`${it} `)));
+  return all.length === 0 ? '' : `it needs ${joinWords(all, 'or')}`;
 }
 
 /** Of the first round that has one. */
