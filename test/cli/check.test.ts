@@ -71,6 +71,25 @@ test('check overwrites a file only with --force, and passes what it leaves open 
   expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ assume: { cors: 'allowed' } });
 });
 
+test('check fails, and warns of what it saves, if a deployment answers as no option does', async () => {
+  const scenario = join(folder, 'teapot.yaml');
+  const reply = '{ status: 418, body: { code: teapot, message: No., status: 418 } }';
+  const rule = `{ on: listPets, where: { status: petstore-mock-check }, reply: ${reply} }`;
+  writeFileSync(scenario, `rules: [${rule}]\n`);
+  const { url } = await serverFor({ scenarios: [scenario] });
+  const file = join(folder, 'other.json');
+  const check = (...flags: readonly string[]) =>
+    runInProcess(['check', url, '--key', 'demo-key', '--rate', '10000', '--force', ...flags]);
+  const told = await check('--save', file);
+  expect(told.stdout).toMatch(/status-filter +none of the options +found GET .*: 418/);
+  expect(told.code).toBe(3);
+  expect(told.stderr).toContain(
+    `a mock with ${file} answers otherwise than the deployment in status-filter and animal-status-values\n`,
+  );
+  expect((await check('--allow-unsettled')).code).toBe(0);
+  expect((await check('--against', file)).code).toBe(0);
+});
+
 test('check asks before requests go to another machine, and a dry run sends none', async () => {
   const staging = (...flags: readonly string[]) =>
     runInProcess(['check', 'http://staging.invalid/v1', '--key', KEY, ...flags]);

@@ -1,7 +1,7 @@
 import { assumptionTopic } from '../../core/contract/assumption-table.ts';
 import { deviationText } from '../../core/contract/check-reply.ts';
 import { readJson } from '../../core/shape/source-text.ts';
-import { countText, formatProblem } from '../../core/words.ts';
+import { countText, formatProblem, joinWords } from '../../core/words.ts';
 import {
   type Command,
   EXIT_GATE_FAILED,
@@ -49,11 +49,9 @@ export const check: Command<DeploymentFlags> = async ({
   if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
   const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against);
   if (flags.save !== undefined && !flags.force) requireNew(flags.save, '--save');
-  const count = (requests: typeof plan) => requests.reduce((sum, { times }) => sum + times, 0);
-  const [requests, writing] = [
-    count(plan),
-    count(plan.filter(({ method }) => !SAFE_METHODS.test(method))),
-  ];
+  const count = (isCounted: RegExp) =>
+    plan.reduce((sum, { method, times }) => (isCounted.test(method) ? sum + times : sum), 0);
+  const [requests, writing] = [count(/^/), count(/^/) - count(SAFE_METHODS)];
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of those that fail`;
   await askConsent(client.url, planned, flags.yes, terminal);
@@ -62,19 +60,31 @@ export const check: Command<DeploymentFlags> = async ({
   );
   const report = createCheckReport(run);
   const changes = earlier && listChanges(earlier, report, flags.allowUnsettled ?? false);
-  const { href } = client.url;
-  if (flags.json)
-    for (const change of changes ?? []) terminal.notices.write(formatNotice(formatChange(change)));
+  const notify = (text: string) => terminal.notices.write(formatNotice(text));
+  if (flags.json) for (const change of changes ?? []) notify(formatChange(change));
   const wanted = flags.allowUnsettled ? undefined : findShortfall(report);
+  const others = report.assumptions.filter(({ verdict }) => verdict === 'none-of-the-options');
   if (wanted !== undefined) {
     const why = `fewer than ${wanted} assumptions are settled, too few to tell deployments apart`;
-    terminal.notices.write(formatNotice(`${why}; --allow-unsettled passes and saves them`));
+    notify(`${why}; --allow-unsettled passes and saves them`);
   } else if (flags.save !== undefined) {
-    await writeOutput(flags.save, formatJson(createConfig(report, run, href)));
+    await writeOutput(flags.save, formatJson(createConfig(report, run, client.url.href)));
+    if (others.length > 0) {
+      const names = joinWords(
+        others.map(({ id }) => id),
+        'and',
+      );
+      notify(`a mock with ${flags.save} answers otherwise than the deployment in ${names}`);
+    }
   }
-  const isChanged = changes?.some(({ fails }) => fails) === true;
-  const failed = reportsViolation(report) || isChanged || wanted !== undefined;
-  const exitCode = failed ? EXIT_GATE_FAILED : 0;
+  const failures = [
+    reportsViolation(report),
+    wanted !== undefined,
+    changes?.some(({ fails }) => fails),
+    // A comparison is about what has changed.
+    changes === undefined && others.length > 0 && !flags.allowUnsettled,
+  ];
+  const exitCode = failures.includes(true) ? EXIT_GATE_FAILED : 0;
   return { text: renderCheck(report, changes, run.notes, style), json: report, exitCode };
 };
 
@@ -100,40 +110,26 @@ function renderCheck(
   notes: readonly string[],
   style: Style,
 ): string {
-  const lines = [
-    ...assumptions.map(({ id, verdict, option = verdictText(verdict), why }) => {
-      return { topic: assumptionTopic(id), name: id, verdict, text: option, why };
-    }),
-    ...replies.map(({ operation, status, verdict, differences = [], why }) => {
-      const found = differences.map((each) => `${each.exchange}: ${deviationText(each)}`);
-      const reasons = [...found, ...(why === undefined ? [] : [why])].join('; ');
-      const name = `${operation} ${status}`;
-      return {
-        topic: 'Documented replies',
-        name,
-        verdict,
-        text: verdictText(verdict),
-        why: reasons,
-      };
-    }),
-  ];
-  const tables = [...new Set(lines.map(({ topic }) => topic))].map((title) => {
-    const rows = lines.flatMap(({ topic, name, verdict, text, why = '' }) => {
-      const shown = paint(text, TONES[verdict], style);
-      return topic === title ? [[name, shown, escapeControls(why)]] : [];
-    });
-    return renderSection(title, rows, style);
-  });
-  if (changes !== undefined) {
-    const texts = changes.length > 0 ? changes.map(formatChange) : ['none'];
-    const rows = texts.map((text) => [escapeControls(text)]);
-    tables.push(renderSection('Changes', rows, style));
+  const sections = new Map<string, (readonly string[])[]>();
+  const add = (title: string, ...row: readonly string[]) => {
+    sections.set(title, [...(sections.get(title) ?? []), row]);
+  };
+  for (const { id, verdict, option = verdictText(verdict), why = '' } of assumptions)
+    add(assumptionTopic(id), id, paint(option, TONES[verdict], style), escapeControls(why));
+  for (const { operation, status, verdict, differences = [], why } of replies) {
+    const found = differences.map((each) => `${each.exchange}: ${deviationText(each)}`);
+    const reasons = [...found, ...(why === undefined ? [] : [why])].join('; ');
+    const shown = paint(verdictText(verdict), TONES[verdict], style);
+    add('Documented replies', `${operation} ${status}`, shown, escapeControls(reasons));
   }
+  for (const change of changes ?? []) add('Changes', escapeControls(formatChange(change)));
+  if (changes?.length === 0) add('Changes', 'none');
   const summary = [
     ...notes,
     countVerdicts('assumption', assumptions, ['settled', 'none-of-the-options', 'open']),
     countVerdicts('reply', replies, ['as-documented', 'different', 'not-tried']),
   ];
+  const tables = [...sections].map(([title, rows]) => renderSection(title, rows, style));
   return [...tables, summary.map((line) => `${escapeControls(line)}\n`).join('')].join('\n');
 }
 
@@ -143,8 +139,7 @@ function countVerdicts<V extends string>(
   names: readonly V[],
 ): string {
   const counts = names.map((name) => {
-    const { length } = all.filter(({ verdict }) => verdict === name);
-    return `${length} ${verdictText(name)}`;
+    return `${all.filter(({ verdict }) => verdict === name).length} ${verdictText(name)}`;
   });
   return `${countText(all.length, what, what === 'reply' ? 'replies' : undefined)}: ${counts.join(', ')}`;
 }

@@ -46,7 +46,7 @@ export const DEPLOYMENT_FLAGS = {
     against: forCheck(FILE, 'Compare with a --save or --json file; exit with 3 after a change.'),
     allowUnsettled: forCheck(
       SWITCH,
-      'Pass if few assumptions are settled, or fewer than in the --against file.',
+      'Pass if few assumptions are settled, fewer than in the --against file, or some have none of the options.',
     ),
     unknownStatus: forRecord(
       one('STATUS', choice(ORDER_STATUSES)),
