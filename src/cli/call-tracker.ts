@@ -10,6 +10,8 @@ import type { Exchange } from '../core/sandbox/exchange.ts';
 /** Counts the calls of a run, and notes what they have shown of assumptions. */
 export class CallTracker {
   calls = 0;
+  /** Replies that a scenario or the request itself asked for. */
+  forced = 0;
   readonly counts = new Map<OperationId, number>();
   /** With which call each operation succeeded first, from 1. */
   readonly succeeded = new Map<OperationId, number>();
@@ -28,6 +30,7 @@ export class CallTracker {
     if (status === 401 || status === 409) this.#signs.add(`a ${status}`);
     if (status !== undefined && status >= 400) this.#signs.add('an error');
     if (status !== undefined && status !== 204) this.#signs.add('a body');
+    if (basis.kind === 'forced') this.forced += 1;
     if (basis.kind !== 'assumed') return;
     for (const ground of basis.by) this.#signs.add(`by ${ground.slice(0, ground.indexOf('='))}`);
   }

@@ -1,11 +1,13 @@
 import { type FindingsReport, howToGet } from '../core/sandbox/coverage.ts';
-import type { Finding, ShownCount } from '../core/sandbox/report-shapes.ts';
+import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { FEATURES } from '../features.ts';
 import type { RunEvidence } from '../server/feature.ts';
 
-/** `missed`: the run missed `--require-coverage`, so missing documented replies fail in JUnit. */
+/** The gates that a run has missed, such as `--fail-on assumed`, and why. */
+export type MissedGates = ReadonlyMap<string, string>;
+
 export const REPORT_FORMATS: Readonly<
-  Record<string, (evidence: RunEvidence, missed: boolean) => string>
+  Record<string, (evidence: RunEvidence, missed: MissedGates) => string>
 > = {
   '.json': ({ exchanges: _, ...evidence }) => `${JSON.stringify(evidence, undefined, 2)}\n`,
   ...Object.assign({}, ...FEATURES.map(({ reports }) => reports)),
@@ -52,17 +54,20 @@ interface TestCase {
   readonly group: string;
   readonly name: string;
   readonly verdict: 'passed' | 'failure' | 'skipped';
-  readonly output?: readonly string[];
+  readonly message?: string;
+  readonly output?: string;
 }
 
-/** Findings never fail, since a client has to use deprecated operations to be shown every reply. */
-function renderJunit({ coverage, findings }: RunEvidence, missed: boolean): string {
+/** A finding fails only by `--fail-on`: a client has to use deprecated operations to be shown every reply. */
+function renderJunit({ coverage, findings }: RunEvidence, missed: MissedGates): string {
   const suites: Readonly<Record<string, readonly TestCase[]>> = {
     'documented replies': coverage.documented.map((reply) => ({
       group: reply.operation,
       name: `${reply.status} ${reply.description}`,
-      verdict: judge(reply, missed),
-      output: reply.count > 0 ? [] : [howToGet(reply)],
+      verdict:
+        reply.count > 0 ? 'passed' : missed.has('--require-coverage') ? 'failure' : 'skipped',
+      message: 'never shown',
+      output: reply.count > 0 ? '' : howToGet(reply),
     })),
     findings: groupFindings(findings).map((group) => {
       const { code, count, examples } = group;
@@ -70,63 +75,52 @@ function renderJunit({ coverage, findings }: RunEvidence, missed: boolean): stri
         const { message, sandbox, exchange, method, target } = finding;
         return `${message}\n  ${sandbox} #${exchange}: ${method} ${target}${times}`;
       });
-      const output = [
-        examples[0]?.first.advice ?? '',
-        ...texts,
-        ...(rest > 0 ? [`and ${rest} more`] : []),
-      ];
+      const more = rest > 0 ? [`and ${rest} more`] : [];
+      const output = [examples[0]?.first.advice ?? '', ...texts, ...more].join('\n');
       return { group: 'findings', name: `${code}: ${count}`, verdict: 'passed', output };
     }),
+    gates: Array.from(missed, ([name, message]) => {
+      return { group: 'gates', name, verdict: 'failure', message };
+    }),
   };
-  return markup`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="petstore-mock"${renderCounts(Object.values(suites).flat())}>
-${Object.entries(suites).map(
-  ([name, tests]) => markup`<testsuite name="${name}"${renderCounts(tests)}>
-${tests.map(renderCase)}
-</testsuite>`,
-)}
-</testsuites>
-`.text;
+  const shown = Object.entries(suites).filter(
+    ([name, { length }]) => name !== 'gates' || length > 0,
+  );
+  const texts = shown.map(([name, tests]) => {
+    return renderElement('testsuite', { name, ...countTests(tests) }, tests.map(renderCase));
+  });
+  const counts = countTests(Object.values(suites).flat());
+  const root = renderElement('testsuites', { name: 'petstore-mock', ...counts }, texts);
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${root}\n`;
 }
 
-function judge({ count }: ShownCount, missed: boolean): TestCase['verdict'] {
-  if (count > 0) return 'passed';
-  return missed ? 'failure' : 'skipped';
-}
-
-function renderCounts(tests: readonly TestCase[]): Markup {
+function countTests(tests: readonly TestCase[]) {
   const count = (wanted: TestCase['verdict']) =>
     tests.filter(({ verdict }) => verdict === wanted).length;
-  return markup` tests="${tests.length}" failures="${count('failure')}" errors="0" skipped="${count('skipped')}"`;
+  const [failures, skipped] = [count('failure'), count('skipped')];
+  return { tests: tests.length, failures, errors: 0, skipped };
 }
 
-function renderCase({ group, name, verdict, output = [] }: TestCase): Markup {
-  const printed = output.length === 0 ? '' : markup`<system-out>${output}</system-out>`;
-  const content =
+function renderCase({ group, name, verdict, message = '', output = '' }: TestCase): string {
+  const text = escapeMarkup(output);
+  const told =
     verdict === 'passed'
-      ? printed
-      : markup`<${verdict} message="never shown">${output}</${verdict}>`;
-  return markup`<testcase classname="${group}" name="${name}">${content}</testcase>`;
+      ? text && renderElement('system-out', {}, text)
+      : renderElement(verdict, { message }, text);
+  return renderElement('testcase', { classname: group, name }, told);
 }
 
-class Markup {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-/** What a template accepts. Strings are escaped, and lists are written line by line. */
-type Part = string | number | Markup | readonly Part[];
-
-function markup(template: TemplateStringsArray, ...parts: readonly Part[]): Markup {
-  return new Markup(String.raw({ raw: template }, ...parts.map(escapePart)));
-}
-
-function escapePart(part: Part): string {
-  if (part instanceof Markup) return part.text;
-  return typeof part === 'object' ? part.map(escapePart).join('\n') : escapeMarkup(String(part));
+/** @param content markup; a list of elements gets a line for each */
+function renderElement(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  content: string | readonly string[],
+): string {
+  const written = Object.entries(attributes).map(([attribute, value]) => {
+    return ` ${attribute}="${escapeMarkup(String(value))}"`;
+  });
+  const inner = typeof content === 'string' ? content : ['', ...content, ''].join('\n');
+  return `<${name}${written.join('')}>${inner}</${name}>`;
 }
 
 const NOT_IN_XML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;

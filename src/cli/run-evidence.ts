@@ -17,7 +17,13 @@ import {
 } from './coverage-text.ts';
 import type { Flags } from './flags.ts';
 import { type FileNote, renderMarkdownTable, reportToGitHub } from './github.ts';
-import { describeExamples, type FindingGroup, groupFindings, REPORT_FORMATS } from './reports.ts';
+import {
+  describeExamples,
+  type FindingGroup,
+  groupFindings,
+  type MissedGates,
+  REPORT_FORMATS,
+} from './reports.ts';
 import type { CallDifference } from './transcript.ts';
 
 export const NO_CALLS =
@@ -44,43 +50,39 @@ export function describeRun(
   tracker?: CallTracker,
 ): readonly Fact[] {
   const questions = tracker?.assumptions.length ?? 0;
+  const forced = countText(tracker?.forced ?? 0, 'reply', 'replies');
   const groups = groupFindings(findings);
   const found: readonly Fact[] = groups.map((group) => [group.code, describeFindings(group)]);
   const asked = `${questions} touched; petstore-mock sweep tries other answers`;
   return [
     ...describeCoverage(coverage, tracker?.calls),
+    ...(tracker?.forced ? [['forced', `${forced} by a scenario or Prefer`] as const] : []),
     ...(groups.length === 0 ? [['findings', 'none'] as const] : found),
     ...(questions > 0 ? [['open questions', asked] as const] : []),
   ];
 }
 
-export function gateFailures(
+export function judgeGates(
   { requireCoverage: required = 0, failOn = [] }: Flags,
   { coverage, findings }: RunEvidence,
-): string[] {
-  const { percent } = coverage.totals.documented;
+): MissedGates {
+  const { shown, total, percent } = coverage.totals.documented;
   const missing = missingReplies(coverage).map(({ operation, status }) => `${operation} ${status}`);
-  const gap = `--require-coverage: ${percent}% of the documented replies were shown, not ${required}%; missing: ${missing.join(', ')}`;
+  const gap = `${percent}% of the documented replies were shown, not ${required}%; missing: ${missing.join(', ')}`;
+  // Exactly: the percentage that is shown is rounded down.
+  const missed = new Map((100 * shown) / total < required ? [['--require-coverage', gap]] : []);
   const kinds = [
     assumedReplies(coverage),
     offContractReplies(coverage),
     ...groupFindings(findings).map((group) => ({ ...group, reason: describeFindings(group) })),
-  ].filter(({ code, count }) => {
-    const isFinding = code !== 'assumed' && code !== 'off-contract';
-    return count > 0 && failOn.some((kind) => kind === code || (isFinding && kind === 'findings'));
-  });
-  return [
-    ...(isCoverageShort(coverage, required) ? [gap] : []),
-    ...kinds.map(({ code, count, reason }) => {
-      return `--fail-on ${code}: ${countText(count, 'time')}: ${reason}`;
-    }),
   ];
-}
-
-/** Exactly: the percentage that is shown is rounded down. */
-function isCoverageShort({ totals }: RunEvidence['coverage'], required: number): boolean {
-  const { shown, total } = totals.documented;
-  return (100 * shown) / total < required;
+  for (const { code, count, reason } of kinds) {
+    const isFinding = code !== 'assumed' && code !== 'off-contract';
+    const isGate = failOn.some((kind) => kind === code || (isFinding && kind === 'findings'));
+    if (isGate && count > 0)
+      missed.set(`--fail-on ${code}`, `${countText(count, 'time')}: ${reason}`);
+  }
+  return missed;
 }
 
 interface Judged {
@@ -115,12 +117,12 @@ export async function concludeRun(
   notices.write(`${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`);
   const isSilent = !wasCalled && !flags.allowNoCalls;
   const isJudged = isGated && !isSilent;
-  const gates: Flags = isJudged ? flags : { coverage: flags.coverage };
-  const writing = writeReports(gates, evidence, run.files);
+  const missed = isJudged ? judgeGates(flags, evidence) : new Map<string, string>();
+  const writing = writeReports(flags, evidence, run.files, missed);
   const unwritten = await Promise.race([writing, ...(run.interrupted ? [run.interrupted] : [])]);
   const incidents = [...(unwritten ?? []), ...problems];
   if (isSilent) incidents.push(NO_CALLS);
-  const reasons = gateFailures(gates, evidence);
+  const reasons = Array.from(missed, ([gate, why]) => `${gate}: ${why}`);
   let note: FileNote | undefined;
   if (isJudged && run.difference !== undefined) {
     const { file, line, lines, summary } = run.difference;
@@ -138,11 +140,11 @@ export async function concludeRun(
 
 /** Writes the files of `--coverage` and others. Returns a message for each that failed. */
 export async function writeReports(
-  { coverage: files = [], requireCoverage: required = 0 }: Flags,
+  { coverage: files = [] }: Flags,
   evidence: RunEvidence,
   others: readonly (readonly [file: string, text: string])[] = [],
+  missed: MissedGates = new Map(),
 ): Promise<string[]> {
-  const missed = isCoverageShort(evidence.coverage, required);
   const reports = files.map(
     (file) => [file, REPORT_FORMATS[extname(file)]?.(evidence, missed) ?? ''] as const,
   );

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { CallTracker } from '../../src/cli/call-tracker.ts';
 import { renderFacts } from '../../src/cli/coverage-text.ts';
 import { formatAnnotation, renderMarkdownTable } from '../../src/cli/github.ts';
-import { describeRun, gateFailures } from '../../src/cli/run-evidence.ts';
+import { describeRun, judgeGates } from '../../src/cli/run-evidence.ts';
 import { escapeControls, escapeLines, formatNotice } from '../../src/terminal/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
@@ -33,7 +33,7 @@ test('input from a client cannot forge a line of the evidence or of a gate', asy
   const seen = { coverage: server.coverage(), findings: server.findings() };
   const facts = describeRun(seen, new CallTracker());
   const table = renderFacts(facts, PLAIN);
-  const reasons = gateFailures({ failOn: ['unknown-input'] }, seen);
+  const reasons = [...judgeGates({ failOn: ['unknown-input'] }, seen).values()];
   for (const text of [table, reasons.map(formatNotice).join('')]) {
     expect(text).not.toMatch(OBEYED);
     expect(text).not.toMatch(/^ *findings +none/m);

@@ -192,7 +192,7 @@ describe.concurrent('the report', () => {
     expect(stderr).toContain(
       '25% of the documented replies were shown, not 26%; missing: listPets',
     );
-    expect(readFileSync(file, 'utf8')).toContain(' failures="12"');
+    expect(readFileSync(file, 'utf8')).toContain(' failures="13"');
   });
 
   test('has only unavoidable findings for a correct client', async () => {
@@ -323,6 +323,7 @@ describe.concurrent('the report', () => {
     const script = `
       const { PETSTORE_MOCK_URL: url } = process.env;
       for (const path of ['/v1/pets', '/v1/pets', '/v1/pets', '/pet']) await fetch(url + path);
+      await fetch(url + '/pets', { headers: { Authorization: 'Bearer demo-key', Prefer: 'code=503' } });
     `;
     const command = [process.execPath, '--input-type=module', '-e', script];
     const flags = ['--fail-on', 'unmatched', '--coverage', file];
@@ -332,10 +333,11 @@ describe.concurrent('the report', () => {
     expect(lines).toMatch(
       /unmatched GET \/v1\/v1\/pets \(3 times\): No .*did you mean \/v1\/pets\?\)\. GET /,
     );
+    expect(lines).toMatch(/ forced 1 reply by a scenario or Prefer /);
     expect(lines).toMatch(/--fail-on unmatched: 4 times: .* GET \/v1\/pet: No operation/);
-    expect(readFileSync(file, 'utf8')).toMatch(
-      /name="unmatched: 4"(?:.|\n)*GET \/v1\/v1\/pets \(3 times\)/,
-    );
+    const xml = readFileSync(file, 'utf8');
+    expect(xml).toMatch(/name="unmatched: 4"(?:.|\n)*GET \/v1\/v1\/pets \(3 times\)/);
+    expect(xml).toMatch(/name="--fail-on unmatched"><failure message="4 times: GET \/v1\/v1\/pets/);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { escapeMarkup, REPORT_FORMATS } from '../../src/cli/reports.ts';
+import { escapeMarkup, type MissedGates, REPORT_FORMATS } from '../../src/cli/reports.ts';
 import type { Finding } from '../../src/core/sandbox/report-shapes.ts';
 import { startServer } from '../../src/index.ts';
 import type { RunEvidence } from '../../src/server/feature.ts';
@@ -10,8 +10,11 @@ let server: RunningServer;
 const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>
   fetch(`${server.url}${path}`, { ...init, headers: { authorization: `Bearer ${key}` } });
 const data = (): RunEvidence => ({ coverage: server.coverage(), findings: server.findings() });
-const render = (ending: string, of: RunEvidence = data(), missed = false): string =>
-  REPORT_FORMATS[ending]?.(of, missed) ?? '';
+const render = (
+  ending: string,
+  of: RunEvidence = data(),
+  missed: MissedGates = new Map(),
+): string => REPORT_FORMATS[ending]?.(of, missed) ?? '';
 
 beforeAll(async () => {
   server = await startServer({ port: 0 });
@@ -59,18 +62,22 @@ const countOf = (all: readonly string[], name: string): number =>
 
 describe('JUnit', () => {
   test.each([
-    ['skips', false, 0],
-    ['fails, if the run missed its gate,', true, 13],
-  ])('%s each documented reply that was never shown', (_what, missed, failures) => {
-    const xml = render('.xml', data(), missed);
+    ['skips', [], 0],
+    ['fails, if the run missed its gate,', [['--require-coverage', '18%']], 13],
+    ['skips, if it missed another,', [['--fail-on deprecated', '1 time: <GET>']], 0],
+  ] as const)('%s each documented reply that was never shown', (_what, missed, failing) => {
+    const xml = render('.xml', data(), new Map(missed));
+    const failures = failing + missed.length;
+    for (const [gate] of missed)
+      expect(xml).toContain(`<testcase classname="gates" name="${gate}"><failure message="`);
     expect(xml).not.toMatch(/\n<\/system-out>/);
     const elements = elementsOf(xml);
     expect(countOf(elements, 'failure')).toBe(failures);
-    expect(countOf(elements, 'skipped')).toBe(13 - failures);
-    const tests = 16 + 3;
+    expect(countOf(elements, 'skipped')).toBe(13 - failing);
+    const tests = 16 + 3 + missed.length;
     expect(countOf(elements, 'testcase')).toBe(tests);
     expect(xml).toContain(
-      `<testsuites name="petstore-mock" tests="${tests}" failures="${failures}" errors="0" skipped="${13 - failures}">`,
+      `<testsuites name="petstore-mock" tests="${tests}" failures="${failures}" errors="0" skipped="${13 - failing}">`,
     );
   });
 
