@@ -65,13 +65,18 @@ export class Fit extends Predictor {
     return best;
   }
 
+  /** Asks first where the best ones leave most unexplained, since only there can others explain more. */
   #pickBest(best: Choices, others: readonly Choices[]): Choices {
-    const scoreOf = (choices: Choices) =>
-      this.#exhibits.reduce((sum, it) => sum + this.predict(it, choices).score, 0);
-    let [found, most] = [best, scoreOf(best)];
+    const gapOf = (exhibit: Exhibit, choices: Choices) => this.predict(exhibit, choices).gap;
+    const exhibits = this.#exhibits.toSorted((one, other) => gapOf(other, best) - gapOf(one, best));
+    let [found, least] = [best, exhibits.reduce((sum, it) => sum + gapOf(it, best), 0)];
     for (const choices of others) {
-      const score = scoreOf(choices);
-      if (score > most) [found, most] = [choices, score];
+      let sum = 0;
+      for (const exhibit of exhibits) {
+        sum += gapOf(exhibit, choices);
+        if (sum >= least) break;
+      }
+      if (sum < least) [found, least] = [choices, sum];
     }
     return found;
   }
@@ -79,9 +84,8 @@ export class Fit extends Predictor {
   /** The first change has to matter where something is not yet explained. */
   #listPairs(best: Choices): readonly Choices[] {
     const doubtful = this.#exhibits.flatMap((exhibit) => {
-      const { score, reads } = this.predict(exhibit, best);
-      const wanted = exhibit.seen.reduce((sum, shown) => sum + Object.keys(shown).length, 0);
-      return score < wanted ? [...reads.keys()] : [];
+      const { gap, reads } = this.predict(exhibit, best);
+      return gap > 0 ? [...reads.keys()] : [];
     });
     return [...new Set(doubtful)].flatMap((id) =>
       this.#others(id, best).flatMap((choices) =>

@@ -21,8 +21,8 @@ export interface Prediction {
   readonly reads: ReadonlyMap<AssumptionId, string>;
   readonly facets: readonly Facets[];
   readonly isDocumented: readonly boolean[];
-  /** How much of what was seen it explains. */
-  readonly score: number;
+  /** How much of what was seen it leaves unexplained. */
+  readonly gap: number;
 }
 
 /** What a story reads next, and what follows under each option of that, until it is told. */
@@ -91,8 +91,8 @@ function predictStory({ story, world, seen }: Exhibit, choices: Choices): Predic
       isDocumented[step.at] = replies[0]?.basis.kind === 'documented';
     }
   }
-  const shown = seen.flatMap((each, at) =>
-    Object.entries(each).filter(([name, value]) => scene.facets[at]?.[name] === value),
+  const gaps = seen.flatMap((each, at) =>
+    Object.entries(each).filter(([name, value]) => scene.facets[at]?.[name] !== value),
   );
-  return { reads, facets: scene.facets, isDocumented, score: shown.length };
+  return { reads, facets: scene.facets, isDocumented, gap: gaps.length };
 }
