@@ -221,6 +221,7 @@ test('docs/command-line.md names every member of a JSON line of the log', () => 
     operation: 'getPet',
     status: 200,
     number: 2,
+    clockMoved: true,
     replays: 1,
     hold: { name: 'list', since: 0 },
     request: { headers: ['traceparent', TRACE], body: undefined, size: 0 },
