@@ -1,4 +1,3 @@
-import { compareLines } from '../core/compare-lines.ts';
 import { parseQuery, parseTarget } from '../core/contract/target.ts';
 import { INTEGER_TEXT, isObject, parseInput, tryParseJson, writeJson } from '../core/json.ts';
 import { pairHeaders } from '../core/raw-http.ts';
@@ -12,6 +11,7 @@ import {
 } from '../core/sandbox/exchange.ts';
 import { countText } from '../core/words.ts';
 import type { RanExchange } from '../server/feature.ts';
+import { compareLines } from '../terminal/compare-lines.ts';
 import { escapeControls } from '../terminal/terminal.ts';
 
 /** What counts besides the sandbox, the method and the path of a call. */

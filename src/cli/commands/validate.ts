@@ -1,6 +1,5 @@
 import { STORED_RECORDS } from '../../core/contract/records.ts';
 import { isObject } from '../../core/json.ts';
-import { checkRules } from '../../core/sandbox/off-contract.ts';
 import { createStart, type StoreChoice } from '../../core/scenario/sandbox-start.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { parseFixture } from '../../core/store/fixture.ts';
@@ -14,6 +13,7 @@ import { readText, STORE_LIMIT } from '../../server/files.ts';
 import { loadStore } from '../../server/fixtures.ts';
 import { loadScenarios } from '../../server/scenarios.ts';
 import { escapeControls } from '../../terminal/terminal.ts';
+import { checkRules } from '../check-rules.ts';
 import type { ProgramCommand } from '../flags.ts';
 
 /** Checks scenario and fixture files. Their problems are its output, not its errors. */

@@ -1,11 +1,7 @@
 import { DEFAULTS } from '../limits.ts';
-import { scalar } from '../shape/shapes.ts';
 import { BASE_PATH } from './operations.ts';
 
 export const DEFAULT_URL = `http://${DEFAULTS.host}:${DEFAULTS.port}${BASE_PATH}`;
-
-const BASE_URL_FORM =
-  'a base URL such as https://staging.example.com/v1, without a user, a query or a fragment';
 
 export function parseBaseUrl(text: string): URL | undefined {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
@@ -45,11 +41,3 @@ export function isLoopbackName(name: string): boolean {
   }
   return LOOPBACK_IPV4.test(name) || /^(?:.+\.)?localhost\.?$/i.test(name);
 }
-
-const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
-
-export const BASE_URL = scalar<URL, string>(
-  BASE_URL_FORM,
-  { type: 'string', pattern: HTTP.source },
-  (value) => (typeof value === 'string' && HTTP.test(value) ? parseBaseUrl(value) : undefined),
-);

@@ -1,8 +1,8 @@
-import { parseInput, writeJson } from '../json.ts';
+import { writeJson } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
-import { readAs, type Shape } from '../shape/shapes.ts';
+import type { Shape } from '../shape/shapes.ts';
 import type { HeldExchange, HoldEnd } from './exchange.ts';
 import type { Journal } from './journal.ts';
 import { type State, withEntry } from './state.ts';
@@ -129,12 +129,6 @@ export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinit
     return [hold, { json: writeJson(Object(value)), book }];
   },
 };
-
-export function parseLatch(json: string): LatchRule {
-  const reading = readAs(LATCH, parseInput(json));
-  if (!reading.ok) throw new Error(`a latch cannot be read: ${json}`);
-  return reading.value[1];
-}
 
 /** Counts its calls anew. */
 export function withLatch(state: State, name: string, latch: LatchRule | undefined): State {

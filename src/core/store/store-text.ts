@@ -1,5 +1,5 @@
 import { joinBytes, toBytes } from '../bytes.ts';
-import { COLLECTIONS, type CollectionName } from '../contract/records.ts';
+import { COLLECTIONS } from '../contract/records.ts';
 import type { ListText, Store } from './store.ts';
 
 /** As JSON, bigints as digits. Members must be scalars with plain names. */
@@ -70,24 +70,6 @@ export function* storeText(store: Store): Generator<string, undefined> {
     open = ',';
   }
   yield '\n}\n';
-}
-
-/** Writes stores as `storeText` does; collections that did not change, only once. */
-export function createStoreWriter(): (store: Store) => string {
-  const written = new Map<CollectionName, { of: object; text: string }>();
-  return (store) => {
-    const members = COLLECTIONS.map((name) => {
-      const records = store[name];
-      const last = written.get(name);
-      if (last?.of === records) return last.text;
-      const lines = Array.from<object, string>(records.ascending(), cachedRecordText);
-      const list = lines.length === 0 ? '[]' : `[\n    ${lines.join(',\n    ')}\n  ]`;
-      const text = `\n  "${name}": ${list}`;
-      written.set(name, { of: records, text });
-      return text;
-    });
-    return `{${members}\n}\n`;
-  };
 }
 
 /** In characters; only the last chunk is shorter. */

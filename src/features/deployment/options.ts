@@ -1,8 +1,19 @@
-import { BASE_URL } from '../../core/contract/base-url.ts';
+import { parseBaseUrl } from '../../core/contract/base-url.ts';
 import { DEFAULTS } from '../../core/limits.ts';
-import { KEY, type Shape } from '../../core/shape/shapes.ts';
+import { KEY, type Shape, scalar } from '../../core/shape/shapes.ts';
 import { FILE, milliseconds, one, optionFor } from '../../server/option-kinds.ts';
 import { forServeAndExec, type OptionsOf } from '../../server/options.ts';
+
+const BASE_URL_FORM =
+  'a base URL such as https://staging.example.com/v1, without a user, a query or a fragment';
+
+const HTTP = /^https?:\/\/[^\s/?#@\\]+(?:\/[\w.~!$&'()*+,;=:@%-]*)*$/;
+
+const BASE_URL = scalar<URL, string>(
+  BASE_URL_FORM,
+  { type: 'string', pattern: HTTP.source },
+  (value) => (typeof value === 'string' && HTTP.test(value) ? parseBaseUrl(value) : undefined),
+);
 
 const CODE_URL: Shape<URL | string> = {
   ...BASE_URL,

@@ -1,13 +1,14 @@
 import { existsSync, lstatSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Adapter, Low } from 'lowdb';
+import { COLLECTIONS, type CollectionName } from '../../core/contract/records.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { parseFixture } from '../../core/store/fixture.ts';
 import type { Store } from '../../core/store/store.ts';
-import { createStoreWriter } from '../../core/store/store-text.ts';
+import { cachedRecordText } from '../../core/store/store-text.ts';
 import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../../server/files.ts';
 import type { Keeper } from '../../server/open-sandboxes.ts';
 import { MemoryPersistence, type SaveScenarios } from '../../server/persistence.ts';
@@ -172,4 +173,22 @@ export class FilePersistence extends MemoryPersistence {
     }
     this.#writing = undefined;
   }
+}
+
+/** Writes stores as `storeText` does; collections that did not change, only once. */
+export function createStoreWriter(): (store: Store) => string {
+  const written = new Map<CollectionName, { of: object; text: string }>();
+  return (store) => {
+    const members = COLLECTIONS.map((name) => {
+      const records = store[name];
+      const last = written.get(name);
+      if (last?.of === records) return last.text;
+      const lines = Array.from<object, string>(records.ascending(), cachedRecordText);
+      const list = lines.length === 0 ? '[]' : `[\n    ${lines.join(',\n    ')}\n  ]`;
+      const text = `\n  "${name}": ${list}`;
+      written.set(name, { of: records, text });
+      return text;
+    });
+    return `{${members}\n}\n`;
+  };
 }

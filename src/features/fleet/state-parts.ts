@@ -1,11 +1,13 @@
 import { COLLECTIONS } from '../../core/contract/records.ts';
-import { writeJson } from '../../core/json.ts';
-import { parseLatch } from '../../core/sandbox/holds.ts';
+import { parseInput, writeJson } from '../../core/json.ts';
+import { LATCH } from '../../core/sandbox/holds.ts';
 import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
+import type { LatchRule } from '../../core/scenario/rules.ts';
 import { loadBases, type Start } from '../../core/scenario/sandbox-start.ts';
 import { type Scenario, scenarioShape } from '../../core/scenario/scenario-shape.ts';
 import { ASSUME } from '../../core/scenario/settings-shapes.ts';
+import { readAs } from '../../core/shape/shapes.ts';
 import type { Store } from '../../core/store/store.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import {
@@ -233,4 +235,10 @@ function readScenario([name, definition]: ScenarioSource, { scenarios }: Start):
     (scenario) => scenario.name === name && writeJson(scenario.definition) === definition,
   );
   return ofStart ?? readExactly(scenarioShape(name), definition);
+}
+
+function parseLatch(json: string): LatchRule {
+  const reading = readAs(LATCH, parseInput(json));
+  if (!reading.ok) throw new Error(`a latch cannot be read: ${json}`);
+  return reading.value[1];
 }

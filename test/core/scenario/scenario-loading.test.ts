@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { checkRules } from '../../../src/cli/check-rules.ts';
 import { validateFile } from '../../../src/cli/commands/validate.ts';
-import { checkRules } from '../../../src/core/sandbox/off-contract.ts';
 import {
   readShipped,
   resolveScenarios,

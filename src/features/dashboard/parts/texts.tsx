@@ -1,6 +1,6 @@
 import { type ComponentChildren, createElement } from 'preact';
 import { useId, useRef } from 'preact/hooks';
-import { compareLines } from '../../../core/compare-lines.ts';
+import { compareLines } from '../../../terminal/compare-lines.ts';
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
