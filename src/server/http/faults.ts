@@ -2,21 +2,16 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
-import { withoutHeaders } from '../../core/raw-http.ts';
 import {
-  FAULTS,
-  type Fault,
-  FRAMING,
-  spoilJson,
+  type BrokenReply,
+  breakReply,
+  isReplacing,
   type WireFault,
+  type WireReply,
 } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
-import { mayHaveContent, type Reply } from '../../core/service/reply.ts';
 import { unwrapTls } from './tls.ts';
-import { closeWith, framingHeaders, type PendingResponses } from './write.ts';
-
-/** The reply to break; its body is what GET would get, also in a reply to HEAD. */
-export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
+import { closeWith, type PendingResponses } from './write.ts';
 
 const stale = new WeakSet<Socket>();
 
@@ -32,31 +27,26 @@ export function resetStale(response: ServerResponse): boolean {
   return isStale;
 }
 
+/** Does to a connection what a fault says. Ends with its response, and leaves no timer and no socket. */
 export function applyFault(
   fault: WireFault,
   response: ServerResponse,
   reply: WireReply | undefined,
   pending: PendingResponses,
 ): void {
-  if (reply === undefined && FAULTS[fault.kind] !== 'replaces')
-    throw new Error(`${fault.kind} needs a reply`);
-  const { status = 0, headers = [], body } = reply ?? {};
-  const broken = { status, headers: withoutHeaders(headers, FRAMING), body };
-  if (fault.kind === 'slow-body') slowBody(response, broken, fault, pending);
-  else BREAKS[fault.kind](response, broken, pending);
+  if (isReplacing(fault)) {
+    if (fault.kind === 'reset') reset(response);
+    else if (fault.kind === 'close') endConnection(response);
+    else pending.delay(response, MAX_DELAY_MS, () => void response.req.socket.destroy());
+    return;
+  }
+  if (reply === undefined) throw new Error(`${fault.kind} needs a reply`);
+  const { method = '', httpVersion } = response.req;
+  const broken = breakReply(fault, reply, method, httpVersion !== '1.0');
+  if (broken.isCut) cutOff(response, broken);
+  else if (broken.pace === undefined) writeHead(response, broken).end(broken.content);
+  else dribble(response, broken, broken.pace, pending);
 }
-
-/** What replaces a reply does not look at it. */
-type Break = (response: ServerResponse, reply: WireReply, pending: PendingResponses) => void;
-
-const BREAKS: Readonly<Record<Exclude<WireFault['kind'], 'slow-body'>, Break>> = {
-  reset,
-  close: endConnection,
-  hang,
-  truncate,
-  'malformed-json': malformedJson,
-  'bad-chunk': badChunk,
-};
 
 function reset({ req: { socket } }: ServerResponse): void {
   try {
@@ -67,70 +57,43 @@ function reset({ req: { socket } }: ServerResponse): void {
   }
 }
 
-function hang(response: ServerResponse, _reply: WireReply, pending: PendingResponses): void {
-  pending.delay(response, MAX_DELAY_MS, () => void response.req.socket.destroy());
+function writeHead(response: ServerResponse, { status, headers }: BrokenReply): ServerResponse {
+  return response.writeHead(status, [...headers]);
 }
 
-/**
- * Sends half the body that `Content-Length` announces, then closes the connection. An empty body is
- * announced as one byte. A reply without content, to HEAD or with 204, is cut in its head.
- */
-function truncate(response: ServerResponse, reply: WireReply): void {
+/** Bypasses the response, which would consider the reply complete, and write every chunk correctly. */
+function cutOff(response: ServerResponse, broken: BrokenReply): void {
   const { socket } = response.req;
-  if (hasContent(response, reply)) {
-    const bytes = bodyBytes(reply);
-    writeHead(response, reply, Math.max(bytes.length, 1));
-    response.flushHeaders();
-    // Bypasses the response, which would consider the reply complete.
-    socket.write(bytes.subarray(0, bytes.length >> 1));
-  } else {
+  const { status, content, badChunk } = broken;
+  if (content === undefined) {
     // Cut within the status: some clients consider the head complete after it.
-    socket.write(`HTTP/1.1 ${String(reply.status).slice(0, 1)}`);
+    socket.write(`HTTP/1.1 ${String(status).slice(0, 1)}`);
+  } else {
+    writeHead(response, broken).flushHeaders();
+    if (badChunk === undefined) socket.write(content);
+    else {
+      const { length } = content;
+      if (length > 0) socket.write(formatChunk(length.toString(16), content));
+      socket.write(formatChunk('xyz', badChunk));
+    }
   }
   endConnection(response);
 }
 
-/** A complete body that is not JSON. A status without a body, such as 204, stays as it is. */
-function malformedJson(response: ServerResponse, reply: WireReply): void {
-  const spoilt = spoilJson(bodyBytes(reply));
-  writeHead(response, reply, spoilt.length);
-  response.end(hasContent(response, reply) ? spoilt : '');
-}
-
-/**
- * Sends a chunked body whose second chunk size is not a number, then closes the connection. A reply
- * that cannot have chunks, to HTTP/1.0 or without content, is truncated instead.
- */
-function badChunk(response: ServerResponse, reply: WireReply): void {
-  const { httpVersion, socket } = response.req;
-  if (httpVersion === '1.0' || !hasContent(response, reply)) {
-    truncate(response, reply);
-    return;
-  }
-  const bytes = bodyBytes(reply);
-  const half = bytes.length >> 1;
-  response.writeHead(reply.status, [...reply.headers, 'Transfer-Encoding', 'chunked']);
-  response.flushHeaders();
-  // Bypasses Node, which writes every chunk correctly.
-  if (half > 0) socket.write(formatChunk(half.toString(16), bytes.subarray(0, half)));
-  socket.write(formatChunk('xyz', bytes.subarray(half)));
-  endConnection(response);
-}
-
-function formatChunk(size: string, content: Buffer): Buffer {
+function formatChunk(size: string, content: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${size}\r\n`), content, Buffer.from('\r\n')]);
 }
 
 /** Sends the head at once, then the body in evenly spaced pieces. */
-function slowBody(
+function dribble(
   response: ServerResponse,
-  reply: WireReply,
-  { chunks, over }: Extract<Fault, { kind: 'slow-body' }>,
+  broken: BrokenReply,
+  { chunks, over }: NonNullable<BrokenReply['pace']>,
   pending: PendingResponses,
 ): void {
-  const body = bodyBytes(reply);
-  writeHead(response, reply, body.length);
-  if (!hasContent(response, reply) || body.length === 0) {
+  const { content: body } = broken;
+  writeHead(response, broken);
+  if (body === undefined || body.length === 0) {
     response.end();
     return;
   }
@@ -154,20 +117,6 @@ function slowBody(
   }, over / chunks);
   response.once('close', () => clearInterval(timer));
   pending.add(response, sendRest);
-}
-
-function bodyBytes({ body = '' }: WireReply): Buffer {
-  return Buffer.from(body);
-}
-
-/** Whether the reply comes with content (RFC 9110, section 6.4.1). */
-function hasContent({ req }: ServerResponse, { status }: WireReply): boolean {
-  return req.method !== 'HEAD' && mayHaveContent(status);
-}
-
-function writeHead(response: ServerResponse, reply: WireReply, length: number): void {
-  const { status, headers } = reply;
-  response.writeHead(status, [...headers, ...framingHeaders(status, length)]);
 }
 
 /** Closes the connection with a FIN, not a reset, once everything written is sent. */

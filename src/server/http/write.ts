@@ -53,11 +53,6 @@ export function onDisconnect(socket: Socket, act: () => void): () => void {
   return () => socket.off('close', act);
 }
 
-/** The header that announces the length of a reply, unless its status forbids it (RFC 9110, section 8.6). */
-export function framingHeaders(status: number, length: number): string[] {
-  return mayHaveContent(status) ? ['Content-Length', String(length)] : [];
-}
-
 /** The replies of one server that are complete but wait: for a delay, or in a slow fault. */
 export class PendingResponses {
   readonly #endings = new Set<() => void>();
@@ -140,7 +135,8 @@ export function writeReply(
   content: string | Iterable<string> | undefined,
 ): void {
   if (content === undefined) {
-    response.writeHead(status, [...headers, ...framingHeaders(status, 0)]).end();
+    const framing = mayHaveContent(status) ? ['Content-Length', '0'] : [];
+    response.writeHead(status, [...headers, ...framing]).end();
   } else if (typeof content === 'string') {
     writeWhole(response, status, headers, content);
   } else writePieces(response, status, headers, content);
