@@ -6,10 +6,9 @@ import type { Call } from '../service/input.ts';
 import { refuseUnknownRoute, type ServiceState } from '../service/operation.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
-import { judgeBlindRetry } from './blind-retries.ts';
 import { createExchange } from './create-exchange.ts';
 import { type DecidedRequest, type Exchange, isByHand, type ServiceRequest } from './exchange.ts';
-import { findInRequest, judgeRetry } from './findings.ts';
+import { findInRequest, judgeRepetition } from './findings.ts';
 import { forceReply } from './forced-reply.ts';
 import type { EditText } from './journal-page.ts';
 import { pastStore, rememberStore } from './lag.ts';
@@ -56,21 +55,14 @@ export function answer(
     return { before: state, state: after, result: exchange, exchange };
   }
   const { counters } = after;
-  const blind = judgeBlindRetry(counters.unanswered, decided, now);
-  // Held replies have no send time yet.
-  const judged =
-    decided.match?.hold === undefined
-      ? judgeRetry(counters.retries, decided, now)
-      : { findings: [], retries: counters.retries };
-  const added = [...judged.findings, ...blind.findings];
-  const all = added.length === 0 ? found : [...found, ...added];
+  const judged = judgeRepetition(counters.recent, decided, now);
+  const { recent } = judged;
+  const all = judged.findings.length === 0 ? found : [...found, ...judged.findings];
   const exchange = createExchange(decided, all, now, state);
-  const { retries } = judged;
-  const { unanswered } = blind;
-  const isSame = retries === counters.retries && unanswered === counters.unanswered;
+  const isSame = recent === counters.recent;
   return {
     before: state,
-    state: isSame ? after : { ...after, counters: { ...counters, retries, unanswered } },
+    state: isSame ? after : { ...after, counters: { ...counters, recent } },
     result: exchange,
     exchange,
   };

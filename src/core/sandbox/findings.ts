@@ -5,12 +5,13 @@ import { hashOf } from '../hash.ts';
 import { isObject } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { findHeader } from '../raw-http.ts';
+import { isDelivered } from '../scenario/fault-table.ts';
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { adviseMethod, type ServiceState, type UnknownRoute } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { describe, firstProblems } from '../words.ts';
-import type { DecidedRequest, ServiceRequest } from './exchange.ts';
+import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
 import type { FindingCode, FindingText } from './report-shapes.ts';
 
 const NONE: readonly never[] = [];
@@ -144,95 +145,138 @@ function isRounded(text: string, double: number): boolean {
   return /[.eE]/.test(text) || text === String(double) || text === String(BigInt(double));
 }
 
-export const RETRY_WITHIN_MS = 60_000;
-
-const MAX_RETRIES = 16;
+const RETRY_WITHIN_MS = 60_000;
 
 /** A call on another connection within this time after a reply may be parallel. */
 const PARALLEL_MS = 50;
 
-/** Of the steady clock, in milliseconds since 1970: other servers compare instants. */
-export const TIME_ORIGIN = performance.timeOrigin;
-
-const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
-
-interface RefusedCall {
-  readonly hash: string;
-  readonly port: number | undefined;
-  /** Set if a retry gets the same reply. */
-  readonly finalStatus: number | undefined;
-  /** In seconds. */
-  readonly retryAfter: number | undefined;
-  /** By the sandbox's clock. */
-  readonly at: number;
-  /** In milliseconds since 1970. */
-  readonly leftAt: number;
-}
-
-export type Retries = readonly RefusedCall[];
-
-export const NO_RETRIES: Retries = [];
-
-export function judgeRetry(
-  earlier: Retries,
-  decided: DecidedRequest,
-  now: Instant,
-): { readonly findings: readonly FindingText[]; readonly retries: Retries } {
-  const { request, serviceState, shown: reply, match } = decided;
-  if (earlier.length === 0 && (reply === undefined || reply.status < 400)) {
-    return { findings: NONE, retries: earlier };
-  }
-  const body = request.call?.body;
-  const refused: RefusedCall = {
-    hash: hashCall(request, body?.kind === 'bytes' ? body.bytes : ''),
-    port: request.port,
-    finalStatus: reply && isFinal(reply) ? reply.status : undefined,
-    retryAfter: readRetryAfter(reply, serviceState.now),
-    at: serviceState.now,
-    leftAt: TIME_ORIGIN + now.steady + (match?.delay ?? 0),
-  };
-  const others = dropFinal(earlier).filter(({ hash }) => hash !== refused.hash);
-  const isKept = (refused.finalStatus ?? refused.retryAfter) !== undefined;
-  return {
-    findings: findRetries(refused, earlier, TIME_ORIGIN + request.receivedAt),
-    retries: isKept ? [...others, refused].slice(-MAX_RETRIES) : others,
-  };
-}
-
-/** A changed sandbox may accept any call it refused before. */
-export function dropFinal(retries: Retries): Retries {
-  const isFound = retries.some(({ retryAfter }) => retryAfter === undefined);
-  return isFound ? retries.filter(({ retryAfter }) => retryAfter !== undefined) : retries;
-}
-
 /** A timer of Node counts from the start of a turn of its loop, so on a busy machine it fires early. */
 const TIMER_SLACK_MS = 50;
 
-function findRetries(
-  { hash, port, finalStatus, at }: RefusedCall,
-  earlier: Retries,
+/** Of the steady clock, in milliseconds since 1970: other servers compare instants. */
+const TIME_ORIGIN = performance.timeOrigin;
+
+const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
+
+/** A call that its client should not simply send again: it was refused, or its reply was lost. */
+interface RecentCall {
+  readonly hash: string;
+  readonly operation: OperationId;
+  readonly port: number | undefined;
+  /** By the sandbox's clock. */
+  readonly at: number;
+  /** In milliseconds since 1970; undefined while the reply waits to be sent. */
+  readonly leftAt: number | undefined;
+  /** It was carried out, and its client may never get the reply. */
+  readonly isUnanswered: boolean;
+  /** Set if the same call gets the same reply. */
+  readonly finalStatus: number | undefined;
+  /** In seconds. */
+  readonly retryAfter: number | undefined;
+}
+
+/** At most one with a hash; the latest last. */
+export type RecentCalls = readonly RecentCall[];
+
+const MAX_RECENT = 16;
+
+/** Whether a call repeats an earlier one that it should not, and what to remember of it. */
+export function judgeRepetition(
+  earlier: RecentCalls,
+  { request, serviceState, shown: reply, match, isCarriedOut }: DecidedRequest,
+  now: Instant,
+): { readonly findings: readonly FindingText[]; readonly recent: RecentCalls } {
+  const { call } = request;
+  const { fault, delay = 0, hold } = match ?? {};
+  const isLost = !isDelivered(fault);
+  const isUncertain = isLost || delay > 0 || hold !== undefined;
+  const isRefused = reply !== undefined && reply.status >= 400;
+  if (call === undefined || (earlier.length === 0 && !isRefused && !isUncertain)) {
+    return { findings: NONE, recent: earlier };
+  }
+  const { operation } = call;
+  const { method, tag } = operationShape(operation);
+  // To set the same quantity again does no harm.
+  const isUnanswered = isCarriedOut && isUncertain && (method === 'POST' || method === 'DELETE');
+  // Held replies have no send time yet.
+  const isSent = hold === undefined;
+  const leftAt = TIME_ORIGIN + now.steady + delay;
+  const latest: RecentCall = {
+    hash: hashCall(request, call.body.kind === 'bytes' ? call.body.bytes : ''),
+    operation,
+    port: request.port,
+    at: serviceState.now,
+    leftAt: isUnanswered && !isLost ? undefined : leftAt,
+    isUnanswered,
+    finalStatus: isSent && reply && isFinal(reply) ? reply.status : undefined,
+    retryAfter: isSent ? readRetryAfter(reply, serviceState.now) : undefined,
+  };
+  // Who looks before sending again does not do so blindly.
+  const isLook = method === 'GET' && isCarriedOut && !isUncertain;
+  const others = (isSent ? dropFinal(earlier) : earlier).filter(
+    (other) =>
+      other.hash !== latest.hash &&
+      !(isLook && other.isUnanswered && operationShape(other.operation).tag === tag),
+  );
+  const isKept = isUnanswered || (latest.finalStatus ?? latest.retryAfter) !== undefined;
+  const first = earlier.find(({ hash }) => hash === latest.hash);
+  return {
+    findings: first
+      ? findRepetition(first, latest, method, TIME_ORIGIN + request.receivedAt)
+      : NONE,
+    recent: isKept ? [...others, latest].slice(-MAX_RECENT) : others,
+  };
+}
+
+/** A changed sandbox may accept any call that it refused before. */
+export function dropFinal(recent: RecentCalls): RecentCalls {
+  const isDropped = ({ finalStatus, retryAfter }: RecentCall) =>
+    finalStatus !== undefined && retryAfter === undefined;
+  return recent.some(isDropped) ? recent.filter((call) => !isDropped(call)) : recent;
+}
+
+function findRepetition(
+  first: RecentCall,
+  { port, finalStatus, at }: RecentCall,
+  method: string,
   receivedAt: number,
 ): readonly FindingText[] {
-  // The client could have read the first reply.
-  const first = earlier.find(
-    (other) =>
-      other.hash === hash && receivedAt > other.leftAt + (port === other.port ? 0 : PARALLEL_MS),
-  );
-  if (first === undefined) return NONE;
   const findings: FindingText[] = [];
-  const isSame = finalStatus !== undefined && first.finalStatus === finalStatus;
-  if (isSame && receivedAt < first.leftAt + RETRY_WITHIN_MS) {
-    const message = `The same call was repeated after a ${finalStatus} that a retry cannot change.`;
-    findings.push({ code: 'pointless-retry', message });
+  const add = (code: FindingCode, message: string): void => void findings.push({ code, message });
+  const { leftAt = Number.NaN, isUnanswered, retryAfter = 0 } = first;
+  const isSoon = receivedAt < leftAt + RETRY_WITHIN_MS;
+  // One that came before the loss was sent beside the first.
+  if (isUnanswered && isSoon && receivedAt > leftAt) {
+    const why = 'the first was carried out: only its reply was lost';
+    add('blind-retry', `The same ${method} was sent again although ${why}.`);
   }
-  const { retryAfter = 0 } = first;
+  // The client could have read the first reply.
+  if (receivedAt <= leftAt + (port === first.port ? 0 : PARALLEL_MS)) return findings;
+  if (isSoon && finalStatus !== undefined && first.finalStatus === finalStatus) {
+    const why = `a ${finalStatus} that a retry cannot change`;
+    add('pointless-retry', `The same call was repeated after ${why}.`);
+  }
   // Waiting by either clock is enough.
   const wait = retryAfter * 1000 - TIMER_SLACK_MS;
-  if (at < first.at + wait && receivedAt < first.leftAt + wait) {
-    const message = `The call was repeated before Retry-After (${retryAfter} s) had passed.`;
-    findings.push({ code: 'early-retry', message });
+  if (at < first.at + wait && receivedAt < leftAt + wait) {
+    add('early-retry', `The call was repeated before Retry-After (${retryAfter} s) had passed.`);
   }
   return findings;
+}
+
+/** The client has left before its reply was sent. */
+export function noteLostReply(
+  recent: RecentCalls,
+  exchange: Exchange,
+  { steady }: Instant,
+): RecentCalls {
+  const hash = hashCall(exchange, exchange.request.body ?? '');
+  const leftAt = TIME_ORIGIN + steady;
+  const isMeant = (call: RecentCall) =>
+    call.hash === hash && call.isUnanswered && leftAt < (call.leftAt ?? Number.POSITIVE_INFINITY);
+  return recent.some(isMeant)
+    ? recent.map((call) => (isMeant(call) ? { ...call, leftAt } : call))
+    : recent;
 }
 
 function isFinal({ status, basis: { kind } }: Reply): boolean {
@@ -248,7 +292,7 @@ function readRetryAfter(reply: Reply | undefined, now: number): number | undefin
 }
 
 /** Short, however long the call is. */
-export function hashCall(
+function hashCall(
   { method, target, authorization }: Pick<ServiceRequest, 'method' | 'target' | 'authorization'>,
   body: string | Uint8Array,
 ): string {

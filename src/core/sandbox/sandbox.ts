@@ -5,9 +5,8 @@ import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
-import { withLostReply } from './blind-retries.ts';
 import type { Exchange, HoldEnd, ServiceRequest } from './exchange.ts';
-import { dropFinal } from './findings.ts';
+import { dropFinal, noteLostReply } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
 import { changesNoRecord, type EditText } from './journal-page.ts';
@@ -148,9 +147,9 @@ export class Sandbox {
   loseReply(exchange: Exchange, now: Instant): Outcome<void> {
     const state = this.#newest;
     const { counters } = state;
-    const unanswered = withLostReply(counters.unanswered, exchange, now);
-    if (unanswered === counters.unanswered) return outcome(state, undefined);
-    return outcome(state, undefined, { counters: { ...counters, unanswered } });
+    const recent = noteLostReply(counters.recent, exchange, now);
+    if (recent === counters.recent) return outcome(state, undefined);
+    return outcome(state, undefined, { counters: { ...counters, recent } });
   }
 
   /** Counts the call. */
@@ -167,7 +166,7 @@ export class Sandbox {
     const changed = change(this.#newest, now);
     const { before, state } = changed;
     if (state === before) return changed;
-    const counters = { ...state.counters, retries: dropFinal(state.counters.retries) };
+    const counters = { ...state.counters, recent: dropFinal(state.counters.recent) };
     // What is arranged is seen at once.
     const isSame = state.store === before.store && state.settings === before.settings;
     const past = isSame ? state.past : NO_PAST;

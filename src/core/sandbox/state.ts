@@ -28,8 +28,7 @@ import {
 } from '../service/keyring.ts';
 import { type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
-import type { UnansweredCalls } from './blind-retries.ts';
-import { NO_RETRIES, type Retries } from './findings.ts';
+import type { RecentCalls } from './findings.ts';
 import { NO_PAST, type Past } from './lag.ts';
 
 export interface State {
@@ -47,8 +46,7 @@ export interface State {
 interface Counters {
   readonly rules: RuleCounts;
   readonly rates: RateWindows;
-  readonly retries: Retries;
-  readonly unanswered: UnansweredCalls;
+  readonly recent: RecentCalls;
 }
 
 /** What settings are made of: active scenarios win over the start, and what was set by hand over both. */
@@ -70,12 +68,7 @@ export interface Settings extends Layers {
   readonly isLagging: boolean;
 }
 
-const NO_COUNTERS: Counters = {
-  rules: NO_COUNTS,
-  rates: NO_RATES,
-  retries: NO_RETRIES,
-  unanswered: [],
-};
+const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, recent: [] };
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
 export const NO_LATCHES: State['latches'] = new Map();
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeRetry, NO_RETRIES, type Retries } from '../../../src/core/sandbox/findings.ts';
+import { judgeRepetition, type RecentCalls } from '../../../src/core/sandbox/findings.ts';
 import { createReply, EMPTY } from '../../../src/core/service/reply.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
@@ -16,7 +16,7 @@ interface Sent {
 }
 
 /** A call that was received at an instant, and whose reply left a millisecond later. */
-function judge(earlier: Retries, receivedAt: number, sent: Sent = {}) {
+function judge(earlier: RecentCalls, receivedAt: number, sent: Sent = {}) {
   const { id = '1', port = 1, status = 404, retryAfter, at = receivedAt + 1 } = sent;
   const call = { ...callOf('getPet'), path: `/v1/pets/${id}`, pathId: id };
   const request = requestOf(call, { port, receivedAt });
@@ -33,14 +33,14 @@ function judge(earlier: Retries, receivedAt: number, sent: Sent = {}) {
     match: undefined,
     isCarriedOut: false,
   };
-  const judged = judgeRetry(earlier, decided, now);
-  return { codes: judged.findings.map(({ code }) => code), retries: judged.retries };
+  const judged = judgeRepetition(earlier, decided, now);
+  return { codes: judged.findings.map(({ code }) => code), recent: judged.recent };
 }
 
 test('the same call is a retry if it was received after its refusal had left, within a minute', () => {
-  const { retries } = judge(NO_RETRIES, 0);
+  const { recent } = judge([], 0);
   const isPointless = (receivedAt: number, sent?: Sent) =>
-    judge(retries, receivedAt, sent).codes.length === 1;
+    judge(recent, receivedAt, sent).codes.length === 1;
   expect([0.5, 2, 59_000, 60_002].map((at) => isPointless(at))).toEqual([false, true, true, false]);
   expect(isPointless(2, { id: '2' })).toBe(false);
   // On another connection, it may have been sent in parallel.
@@ -49,10 +49,10 @@ test('the same call is a retry if it was received after its refusal had left, wi
 
 test('a pause that a reply asks for is remembered over other calls, until either clock has waited', () => {
   const asked = { status: 429, retryAfter: 10 };
-  const first = judge(NO_RETRIES, 0, asked).retries;
-  const { retries } = judge(first, 5, { id: '2' });
+  const first = judge([], 0, asked).recent;
+  const { recent } = judge(first, 5, { id: '2' });
   const found = (receivedAt: number, at = receivedAt) =>
-    judge(retries, receivedAt, { ...asked, at }).codes;
+    judge(recent, receivedAt, { ...asked, at }).codes;
   expect([0.5, 6, 9_949, 9_952].map((at) => found(at))).toEqual([
     [],
     ['early-retry'],
