@@ -6,8 +6,7 @@ import { FEATURES, type ServerOptions } from './features.ts';
 import { loadFixtureSync } from './server/fixtures.ts';
 import { createExpressApp } from './server/http/app.ts';
 import { assembleMock } from './server/mock.ts';
-import type { AppOptions } from './server/options.ts';
-import { checkAppOptions } from './server/options.ts';
+import { type AppOptions, checkAppOptions } from './server/options.ts';
 import { requireVersion } from './server/require-version.ts';
 import { type RunningServer, startServerWith } from './server/server.ts';
 

@@ -5,15 +5,15 @@ import { LIMITS } from '../core/limits.ts';
 import type { Platform } from '../core/platform.ts';
 import { needsService, readServiceState } from '../core/sandbox/answer.ts';
 import type { Exchange } from '../core/sandbox/exchange.ts';
-import { locateSandbox, type SandboxLocation } from '../core/sandbox/locate-sandbox.ts';
 import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
-import type { Responder, ResponderCall } from '../core/sandbox/responder.ts';
 import type { Sandbox } from '../core/sandbox/sandbox.ts';
-import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
+import type { Responder, ResponderCall, Sandboxes } from '../core/sandbox/sandboxes.ts';
 import {
   createServiceRequest,
   findOperation,
+  locateSandbox,
   type RequestHead,
+  type SandboxLocation,
 } from '../core/sandbox/service-request.ts';
 import { currentInstant } from '../core/service/clock.ts';
 import type { RequestBody } from '../core/service/input.ts';

@@ -4,7 +4,7 @@ import type { AddedHandlers } from '../core/control/endpoint.ts';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { Exchange } from '../core/sandbox/exchange.ts';
 import type { AssumptionNote, CoverageReport } from '../core/sandbox/report-shapes.ts';
-import type { Responder } from '../core/sandbox/responder.ts';
+import type { Responder } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Keeper } from './open-sandboxes.ts';
 import type { AddedOptions, BaseOptions } from './options.ts';

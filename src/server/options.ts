@@ -5,7 +5,7 @@ import type { StartSettings, StoreChoice } from '../core/scenario/sandbox-start.
 import { object, optional } from '../core/shape/objects.ts';
 import { ANY, convert, number, type Shape, text } from '../core/shape/shapes.ts';
 import { describe, type Intersection } from '../core/words.ts';
-import type { Timeouts } from './http/listener.ts';
+import type { Timeouts } from './http/open-server.ts';
 import type { MockOptions } from './open-sandboxes.ts';
 import {
   AMOUNT,

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ASSUMPTION_IDS } from '../../src/core/contract/assumption-table.ts';
-import { DOCUMENTED_REPLIES } from '../../src/core/contract/possible-replies.ts';
+import { ASSUMPTION_IDS, DOCUMENTED_REPLIES } from '../../src/core/contract/assumption-table.ts';
 import { OK, rawDeployment, serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';

@@ -14,13 +14,14 @@ import {
 import { renderJson } from '../../src/cli/log.ts';
 import { REPORT_FORMATS } from '../../src/cli/reports.ts';
 import {
+  ASSUMED_REPLIES,
   ASSUMPTION_IDS,
   ASSUMPTIONS,
   assumptionTopic,
+  DOCUMENTED_REPLIES,
 } from '../../src/core/contract/assumption-table.ts';
 import { ERROR_CODES } from '../../src/core/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
-import { ASSUMED_REPLIES, DOCUMENTED_REPLIES } from '../../src/core/contract/possible-replies.ts';
 import { recordExchange } from '../../src/core/control/journal/exchange-text.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { FINDING_CODE_NAMES } from '../../src/core/sandbox/report-shapes.ts';

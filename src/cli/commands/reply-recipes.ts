@@ -1,4 +1,9 @@
-import { type Choices, OPTION_REPLIES, optionNames } from '../../core/contract/assumption-table.ts';
+import {
+  type Choices,
+  DOCUMENTED_REPLIES,
+  OPTION_REPLIES,
+  optionNames,
+} from '../../core/contract/assumption-table.ts';
 import {
   BASE_PATH,
   OPERATION_IDS,
@@ -7,7 +12,6 @@ import {
   type RequestChange,
   type Way,
 } from '../../core/contract/operations.ts';
-import { DOCUMENTED_REPLIES } from '../../core/contract/possible-replies.ts';
 import { exampleOf } from '../../core/contract/records.ts';
 import { CONTROL_PATH, formatAddress } from '../../core/contract/target.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';

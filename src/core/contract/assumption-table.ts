@@ -2,7 +2,7 @@ import { rowNames } from '../words.ts';
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT, WIRE } from './assumptions/protocol-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';
-import { type OperationId, operationShape } from './operations.ts';
+import { OPERATION_IDS, type OperationId, operationShape } from './operations.ts';
 
 const TOPICS: Readonly<Record<string, object>> = {
   Input: INPUT,
@@ -88,3 +88,32 @@ export function queryNames(id: OperationId, choices: Choices): readonly string[]
 function isChoices(choices: Readonly<Record<string, string>>): choices is Choices {
   return ASSUMPTION_IDS.every((id) => isOption(id, choices[id] ?? ''));
 }
+
+export interface PossibleReply {
+  readonly operation: OperationId;
+  readonly status: number;
+  readonly description: string;
+  /** The options that lead to it, as `id=option`; none if the document prescribes it. */
+  readonly grounds: readonly string[];
+}
+
+export const DOCUMENTED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((operation) =>
+  Object.entries(operationShape(operation).replies).map(([status, { description }]) => ({
+    operation,
+    status: Number(status),
+    description,
+    grounds: [],
+  })),
+);
+
+export const ASSUMED_REPLIES: readonly PossibleReply[] = OPERATION_IDS.flatMap((operation) => {
+  const added = OPTION_REPLIES.filter((reply) => reply.operation === operation);
+  const statuses = new Set(added.map(({ status }) => status));
+  return [...statuses]
+    .sort((a, b) => a - b)
+    .map((status) => {
+      const here = added.filter((reply) => reply.status === status);
+      const [{ description = '' } = {}] = here;
+      return { operation, status, description, grounds: here.map(({ ground }) => ground) };
+    });
+});

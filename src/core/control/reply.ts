@@ -1,7 +1,7 @@
+import { hashOf } from '../bytes.ts';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { RECORDS } from '../contract/records.ts';
-import { hashOf } from '../hash.ts';
 import { writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { COUNT } from '../sandbox/report-shapes.ts';

@@ -11,9 +11,8 @@ import { type DecidedRequest, type Exchange, isByHand, type ServiceRequest } fro
 import { findInRequest, judgeRepetition } from './findings.ts';
 import { forceReply } from './forced-reply.ts';
 import type { EditText } from './journal-page.ts';
-import { pastStore, rememberStore } from './lag.ts';
 import type { Preference } from './preference.ts';
-import type { State } from './state.ts';
+import { pastStore, rememberStore, type State } from './state.ts';
 
 /** What a call would do. Nothing has happened until a sandbox takes it. */
 export interface Outcome<T> {

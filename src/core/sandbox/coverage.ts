@@ -1,10 +1,10 @@
-import { DEFAULT_URL } from '../contract/base-url.ts';
-import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import {
   ASSUMED_REPLIES,
   DOCUMENTED_REPLIES,
   type PossibleReply,
-} from '../contract/possible-replies.ts';
+} from '../contract/assumption-table.ts';
+import { DEFAULT_URL } from '../contract/base-url.ts';
+import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { curlCommand } from '../raw-http.ts';
 import { type Fault, isDelivered } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';

@@ -1,7 +1,7 @@
+import { hashOf } from '../bytes.ts';
 import { queryNames } from '../contract/assumption-table.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { unknownMembers } from '../contract/records.ts';
-import { hashOf } from '../hash.ts';
 import { isObject } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { findHeader } from '../raw-http.ts';

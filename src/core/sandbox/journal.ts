@@ -19,8 +19,7 @@ import {
   type RememberedStates,
   selectExchanges,
 } from './journal-page.ts';
-import type { MemoryBudget } from './memory-budget.ts';
-import { Ring } from './ring.ts';
+import { type MemoryBudget, Ring } from './memory-budget.ts';
 import type { State } from './state.ts';
 
 const MAX_EDITS = 1000;

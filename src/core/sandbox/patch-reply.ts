@@ -1,7 +1,7 @@
 import { isObject, parseInput, plainNumber, tryParseJson, writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { findHeader, findHeaders, withoutHeaders } from '../raw-http.ts';
-import type { Patch } from '../scenario/patch-shape.ts';
+import type { Patch } from '../scenario/rule-shape.ts';
 import {
   allHeaders,
   type Basis,

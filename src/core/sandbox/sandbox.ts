@@ -10,9 +10,8 @@ import { dropFinal, noteLostReply } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
 import { changesNoRecord, type EditText } from './journal-page.ts';
-import { NO_PAST } from './lag.ts';
 import type { Preference } from './preference.ts';
-import type { State } from './state.ts';
+import { NO_PAST, type State } from './state.ts';
 import { StorageError } from './storage-error.ts';
 
 export class Emitter<Event> {

@@ -1,13 +1,15 @@
 import { DEFAULT_SANDBOX, DEFAULTS, PERMANENT_SANDBOXES, STAGING_SANDBOX } from '../limits.ts';
 import type { Platform } from '../platform.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
-import type { Call } from '../service/input.ts';
+import type { Call, RequestBody } from '../service/input.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
+import type { ServiceState } from '../service/operation.ts';
+import type { Reply } from '../service/reply.ts';
 import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
+import type { ServiceRequest } from './exchange.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import type { Preference } from './preference.ts';
-import type { Responder } from './responder.ts';
 import { Emitter, Sandbox, type ServerContext } from './sandbox.ts';
 import { initialState, type State } from './state.ts';
 import { createLimitError } from './storage-error.ts';
@@ -203,3 +205,25 @@ export class Sandboxes {
 
 /** Cached, since settings are cached by start. */
 const stagingStarts = new WeakMap<Start, Start>();
+
+/** A request to a sandbox that a responder answers. */
+export interface ResponderCall {
+  readonly request: ServiceRequest;
+  /** The path below the service's base path, and the query, as the client wrote them. */
+  readonly target: string;
+  readonly body: RequestBody;
+  /** The name of the sandbox. */
+  readonly sandbox: string;
+  readonly state: ServiceState;
+  /** Calls back once the client has left. Returns how to cancel. */
+  readonly onDisconnect: (act: () => void) => () => void;
+}
+
+/** Answers a sandbox's calls in place of the service, such as a deployment. */
+export interface Responder {
+  /** A base URL. */
+  readonly url: string;
+  /** Sent in place of the client's. */
+  readonly key: string | undefined;
+  readonly respond: (call: ResponderCall) => Promise<Reply>;
+}

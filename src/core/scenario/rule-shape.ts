@@ -1,7 +1,9 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { LIMITS } from '../limits.ts';
-import { object, optional, required } from '../shape/objects.ts';
+import { writeHeaderText } from '../raw-http.ts';
+import { dictionary, object, optional, required } from '../shape/objects.ts';
 import {
+  ANY,
   choice,
   convert,
   either,
@@ -20,10 +22,9 @@ import {
 } from '../shape/shapes.ts';
 import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, type Fault } from './fault-table.ts';
-import { PATCH } from './patch-shape.ts';
-import { REPLY } from './reply-shape.ts';
+import { CHANGED_HEADERS, REPLY } from './reply-shape.ts';
 import { LAG_TIME, MAX_DELAY_MS } from './settings-shapes.ts';
-import { listInputs, WHERE } from './where-shape.ts';
+import { type ConditionValue, listInputs, VALUES, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;
 
@@ -134,6 +135,43 @@ const HOLD = either(
   HOLD_NAME,
   `true, or a name of ${EXPECTED_NAME}`,
 );
+
+const WANTED_MEMBERS = convert(
+  dictionary(VALUES, /^/, { expected: 'an object of members', expectedName: 'a name' }),
+  (members): readonly (readonly [name: string, values: readonly ConditionValue[]])[] => [
+    ...members,
+  ],
+);
+
+const PATCH_ITEM = object({
+  where: required(
+    WANTED_MEMBERS,
+    'Members that a record has; a list matches any of its values, null an absent one.',
+  ),
+  body: required(ANY, 'A merge patch for these records.'),
+});
+
+/** What a rule changes in the reply of the service. */
+const PATCH = object(
+  {
+    status: optional(integer(200, 599, 'a status from 200 to 599'), 'Another status.'),
+    headers: optional(
+      convert(CHANGED_HEADERS, (headers) =>
+        Array.from(headers, ([name, values]) => ({ name, values: values.map(writeHeaderText) })),
+      ),
+      'Headers by name, in place of those of the reply; null removes one.',
+    ),
+    body: optional(ANY, 'A merge patch (RFC 7396) for the whole body: null removes a member.'),
+    each: optional(ANY, 'A merge patch for each record: of a list, or the only one.'),
+    items: optional(
+      list(PATCH_ITEM, { min: 1, max: LIMITS.patchItems }),
+      'Merge patches for some records, after `each`.',
+    ),
+  },
+  { expected: 'an object with `status`, `headers`, `body`, `each` or `items`', some: true },
+);
+
+export type Patch = ValueOf<typeof PATCH>;
 
 const RULE = object({
   on: required(ON, 'The operations that the rule applies to; "*" for all.'),

@@ -6,9 +6,8 @@ import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
 import { randomInteger, STREAMS } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
-import type { Patch } from './patch-shape.ts';
 import type { RuleReply } from './reply-shape.ts';
-import type { Calls, Lag, Rule } from './rule-shape.ts';
+import type { Calls, Lag, Patch, Rule } from './rule-shape.ts';
 import type { Condition } from './where-shape.ts';
 
 /** What a rule, or the request itself with `Prefer`, says about a call. */

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../core/contract/date-time.ts';
 import { ORDER_STATUSES } from '../../core/contract/records.ts';
 import { INT64_MAX, isObject, parseInt64 } from '../../core/json.ts';
 import { pairHeaders } from '../../core/raw-http.ts';
-import type { ResponderCall } from '../../core/sandbox/responder.ts';
+import type { ResponderCall } from '../../core/sandbox/sandboxes.ts';
 import type { Call } from '../../core/service/input.ts';
 import { bearerToken } from '../../core/service/keyring.ts';
 import { basisReasons, type Comparison } from '../../core/service/reply.ts';

@@ -1,7 +1,7 @@
 import { isAscii, toText } from '../../core/bytes.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { isCoded, type RawHeaders, withoutHeaders } from '../../core/raw-http.ts';
-import type { ResponderCall } from '../../core/sandbox/responder.ts';
+import type { ResponderCall } from '../../core/sandbox/sandboxes.ts';
 import { AssumptionTrace, createReply, errorReply, type Reply } from '../../core/service/reply.ts';
 import { asError } from '../../core/thrown.ts';
 import { findDrift } from './find-drift.ts';

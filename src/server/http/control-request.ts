@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CONTROL_PATH, parseAddress, parseTarget } from '../../core/contract/target.ts';
 import type { ControlRequest } from '../../core/control/endpoint.ts';
 import { type ControlReply, controlHeaders, type EventSink } from '../../core/control/reply.ts';
-import { receiveBody } from './receive-request.ts';
+import { receiveBody } from './service-handler.ts';
 import { onDisconnect, writeReply } from './write.ts';
 
 /** What Express adds to a request of Node. */

@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import {
@@ -13,20 +12,6 @@ import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { unwrapTls } from './tls.ts';
 import { closeWith, type PendingResponses } from './write.ts';
 
-const stale = new WeakSet<Socket>();
-
-/** Lets a connection look open to its client, although the server has closed it. */
-export function makeStale({ req }: ServerResponse): void {
-  stale.add(req.socket);
-}
-
-/** A call that reuses a stale connection meets a reset. False if it does not. */
-export function resetStale(response: ServerResponse): boolean {
-  const isStale = stale.has(response.req.socket);
-  if (isStale) reset(response);
-  return isStale;
-}
-
 /** Does to a connection what a fault says. Ends with its response, and leaves no timer and no socket. */
 export function applyFault(
   fault: WireFault,
@@ -35,7 +20,7 @@ export function applyFault(
   pending: PendingResponses,
 ): void {
   if (isReplacing(fault)) {
-    if (fault.kind === 'reset') reset(response);
+    if (fault.kind === 'reset') resetConnection(response);
     else if (fault.kind === 'close') endConnection(response);
     else pending.delay(response, MAX_DELAY_MS, () => void response.req.socket.destroy());
     return;
@@ -48,7 +33,7 @@ export function applyFault(
   else dribble(response, broken, broken.pace, pending);
 }
 
-function reset({ req: { socket } }: ServerResponse): void {
+export function resetConnection({ req: { socket } }: ServerResponse): void {
   try {
     unwrapTls(socket).resetAndDestroy();
   } catch {

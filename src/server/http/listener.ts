@@ -1,11 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
@@ -15,23 +9,12 @@ import { LIMITS } from '../../core/limits.ts';
 import { finishRefusal } from '../../core/sandbox/create-exchange.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
-import { errorCode } from '../../core/thrown.ts';
 import { describe } from '../../core/words.ts';
 import { handleRequest, type ServerPersistence } from '../persistence.ts';
-import { createBrokenRequest } from './receive-request.ts';
-import type { ServiceHandler } from './service-handler.ts';
-import { type Certificate, createTlsServer, unwrapTls } from './tls.ts';
+import { listenOn, openServer, type Timeouts } from './open-server.ts';
+import { createBrokenRequest, type ServiceHandler } from './service-handler.ts';
+import { type Certificate, unwrapTls } from './tls.ts';
 import { closeWith, formatReply, runInTurn, sendFailure } from './write.ts';
-
-/** In milliseconds. */
-export interface Timeouts {
-  /** For the head of a request. */
-  readonly headers: number;
-  /** For a whole request, for the next one, and for a client that does not read its reply. */
-  readonly idle: number;
-  /** For everything under way when the server stops. */
-  readonly stop: number;
-}
 
 const TIMEOUTS: Timeouts = {
   headers: 10_000,
@@ -119,118 +102,106 @@ export function createListener(options: ListenerOptions): Listener {
   return listener;
 }
 
-/** Each open connection with the response to its latest request. */
-type LatestResponses = Map<Socket, ServerResponse | undefined>;
-
 /** @param refuse returns the whole reply to bytes that are not a request, or the body of one */
 function createHttpServer(
   timeouts: Timeouts,
   certificate: Certificate | undefined,
   route: RequestListener,
-  refuse: (error: ConnectionError, begun: IncomingMessage | undefined) => Promise<string>,
+  refuse: RefuseBytes,
 ): Listener & { readonly server: Server } {
-  const options = {
-    headersTimeout: timeouts.headers,
-    requestTimeout: Math.max(timeouts.headers, timeouts.idle),
-    connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
-    keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
-    maxHeaderSize: LIMITS.head,
-    requireHostHeader: false,
-    joinDuplicateHeaders: true, // so that a Host or a key that is sent twice shows
-  };
-  const onPlain = (socket: Socket): void => reject({ code: 'PLAIN' }, socket);
-  const server = certificate
-    ? createTlsServer(options, certificate, onPlain)
-    : createServer(options);
-  server.timeout = timeouts.idle;
-  server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
-
-  const latest: LatestResponses = new Map();
-  let isStopping = false;
-  const add = (socket: Socket): void => {
-    if (latest.has(socket)) return;
-    latest.delete(unwrapTls(socket)); // TLS takes the place of TCP
-    latest.set(socket, undefined);
-    socket.on('error', () => {}).once('close', () => latest.delete(socket));
-  };
+  const connections = new Connections(refuse);
+  const server = openServer(timeouts, certificate, (socket) =>
+    connections.reject({ code: 'PLAIN' }, socket),
+  );
   const receive: RequestListener = (request, response) => {
-    latest.set(request.socket, response);
-    if (isStopping) response.setHeader('Connection', 'close');
+    connections.note(response);
     runInTurn(response, () => route(request, response));
   };
-  /** Ends a connection after the reply that it owes, if there is one, else with a refusal. */
-  const reject = (error: ConnectionError, socket: Socket): void => {
-    const response = latest.get(socket);
-    const begun = response?.req.complete === false ? response.req : undefined;
-    if (isUnderWay(response) && begun === undefined)
-      response.once('close', () => closeWith(socket));
-    else if ((begun && response?.headersSent) || socket.bytesRead === 0) closeWith(socket);
-    else void refuse(error, begun).then((text) => closeWith(socket, text));
-  };
+  const add = (socket: Socket): void => connections.add(socket);
   server.on('connection', add).on('secureConnection', add).on('request', receive);
   server.on('checkExpectation', receive); // a server may ignore others (RFC 9110, section 10.1.1)
-  server.on('clientError', reject);
-  server.on('connect', (_request, socket: Socket) => reject({ code: 'CONNECT' }, socket));
-  server.on('timeout', (socket: Socket) => {
-    const isWaiting = isUnderWay(latest.get(socket)) && socket.writableLength === 0;
-    if (!isWaiting) socket.destroy();
-  });
+  server.on('clientError', (error, socket: Socket) => connections.reject(error, socket));
+  server.on('connect', (_, socket: Socket) => connections.reject({ code: 'CONNECT' }, socket));
+  server.on('timeout', (socket: Socket) => connections.expire(socket));
   // Node's own leaves connections that browsers open ahead, and would cut off replies to slow clients.
-  server.closeIdleConnections = () => {
-    for (const [socket, response] of latest) if (!isUnderWay(response)) socket.destroySoon();
-  };
+  server.closeIdleConnections = () => connections.closeIdle();
 
   /** Of the other family; its connections are those of the server. */
   const twin = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     server.emit('connection', socket);
   });
-  const listen = async (port: number, host: string): Promise<AddressInfo> => {
-    const start = (own: string) => once(server.listen({ port, host: own }), 'listening');
-    if (host !== '0.0.0.0') await start(host === 'localhost' ? LOOPBACK : host);
-    // `::` takes IPv4 too. A machine may have no IPv6.
-    else await start('::').catch(() => start(host));
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('the server has no port');
-    if (address.address !== LOOPBACK) return address;
-    try {
-      await once(twin.listen({ port: address.port, host: '::1' }), 'listening');
-    } catch (error) {
-      // Clients that ask for `localhost` would reach whoever has the port there.
-      if (port !== 0 && errorCode(error) === 'EADDRINUSE') {
-        server.close();
-        throw error;
-      }
-    }
-    return address;
+  return {
+    server,
+    listen: (port, host) => listenOn(server, twin, port, host),
+    close: async () => {
+      connections.announceStop();
+      const isTwin = twin.listening;
+      for (const _turn of [1, 2]) await setImmediate(); // what has arrived is read first
+      const closed = once(server.close(), 'close');
+      const timer = setTimeout(() => connections.destroyAll(), timeouts.stop);
+      if (isTwin) await once(twin.close(), 'close');
+      await closed;
+      clearTimeout(timer);
+    },
   };
-
-  const close = async (): Promise<void> => {
-    isStopping = true;
-    const isTwin = twin.listening;
-    const closed = closeServer(server, latest, timeouts.stop);
-    if (isTwin) await once(twin.close(), 'close');
-    await closed;
-  };
-  return { server, listen, close };
 }
 
-const LOOPBACK = '127.0.0.1';
+type RefuseBytes = (error: ConnectionError, begun: IncomingMessage | undefined) => Promise<string>;
 
-async function closeServer(
-  server: Server,
-  latest: LatestResponses,
-  timeout: number,
-): Promise<void> {
-  for (const [socket, response] of latest) {
-    if (response?.headersSent) response.once('close', () => closeWith(socket));
-    else response?.setHeader('Connection', 'close');
+/** The open connections, each with the response to its latest request. */
+class Connections {
+  readonly #latest = new Map<Socket, ServerResponse | undefined>();
+  readonly #refuse: RefuseBytes;
+  #isStopping = false;
+
+  constructor(refuse: RefuseBytes) {
+    this.#refuse = refuse;
   }
-  for (const _turn of [1, 2]) await setImmediate(); // what has arrived is read first
-  const closed = once(server.close(), 'close');
-  const cutOff = (): void => latest.forEach((_, socket) => void socket.destroy());
-  const timer = setTimeout(cutOff, timeout);
-  await closed;
-  clearTimeout(timer);
+
+  add(socket: Socket): void {
+    if (this.#latest.has(socket)) return;
+    this.#latest.delete(unwrapTls(socket)); // TLS takes the place of TCP
+    this.#latest.set(socket, undefined);
+    socket.on('error', () => {}).once('close', () => this.#latest.delete(socket));
+  }
+
+  note(response: ServerResponse): void {
+    this.#latest.set(response.req.socket, response);
+    if (this.#isStopping) response.setHeader('Connection', 'close');
+  }
+
+  /** Ends a connection after the reply that it owes, if there is one, else with a refusal. */
+  reject(error: ConnectionError, socket: Socket): void {
+    const response = this.#latest.get(socket);
+    const begun = response?.req.complete === false ? response.req : undefined;
+    if (isUnderWay(response) && begun === undefined)
+      response.once('close', () => closeWith(socket));
+    else if ((begun && response?.headersSent) || socket.bytesRead === 0) closeWith(socket);
+    else void this.#refuse(error, begun).then((text) => closeWith(socket, text));
+  }
+
+  /** Nothing came for as long as `idle` allows. */
+  expire(socket: Socket): void {
+    const isWaiting = isUnderWay(this.#latest.get(socket)) && socket.writableLength === 0;
+    if (!isWaiting) socket.destroy();
+  }
+
+  closeIdle(): void {
+    for (const [socket, response] of this.#latest) if (!isUnderWay(response)) socket.destroySoon();
+  }
+
+  /** The replies under way, and all later ones, close their connections. */
+  announceStop(): void {
+    this.#isStopping = true;
+    for (const [socket, response] of this.#latest) {
+      if (response?.headersSent) response.once('close', () => closeWith(socket));
+      else response?.setHeader('Connection', 'close');
+    }
+  }
+
+  destroyAll(): void {
+    for (const socket of this.#latest.keys()) socket.destroy();
+  }
 }
 
 /** Node takes the socket from a response that is sent; one that waits for others has none yet. */

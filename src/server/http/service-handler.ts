@@ -1,18 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
 import { parseTarget, type Target } from '../../core/contract/target.ts';
-import { type Exchange, isWaiting } from '../../core/sandbox/exchange.ts';
+import { type Exchange, isWaiting, type ServiceRequest } from '../../core/sandbox/exchange.ts';
+import { createServiceRequest, type RequestHead } from '../../core/sandbox/service-request.ts';
 import { isWireFault } from '../../core/scenario/fault-table.ts';
-import { NO_BODY, type RequestBody } from '../../core/service/input.ts';
+import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
 import {
+  type Arrival,
   bodyLimit,
   completeArrival,
   loseReply,
   openArrival,
   type ServiceParts,
 } from '../arrival.ts';
-import { applyFault, makeStale, resetStale } from './faults.ts';
-import { readHead, receiveBody } from './receive-request.ts';
+import { applyFault, resetConnection } from './faults.ts';
 import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
 
 /** Answers requests for the service's paths, and all others with 404. */
@@ -24,64 +27,183 @@ export type ServiceHandler = (
   refusal?: Reply,
 ) => void;
 
+/** A call on its way from the first byte of its request to the last one of its reply. */
+interface CallUnderWay {
+  readonly parts: ServiceParts;
+  readonly arrival: Arrival;
+  readonly response: ServerResponse;
+  readonly pending: PendingResponses;
+}
+
+/** Finds the sandbox and the operation, and waits for the body. */
 export function createServiceHandler(
   parts: ServiceParts,
   pending: PendingResponses,
 ): ServiceHandler {
-  return (incoming, response, target = parseTarget(incoming.url ?? '/'), refused) => {
-    if (resetStale(response)) return;
-    const listenForDisconnect = (act: () => void) => onDisconnect(incoming.socket, act);
-    const arrival = openArrival(parts, readHead(incoming), target, listenForDisconnect, refused);
-    const { sandbox } = arrival.location;
-    const fail = (error: unknown): void => sendFailure(response, error, sandbox.state);
-    const send = (exchange: Exchange): void => {
-      try {
-        sendExchange(exchange, response, pending);
-      } catch (error) {
-        fail(error);
-      }
-    };
-    const sendDue = (exchange: Exchange): void => {
-      const sendNow = (): void => send(exchange);
-      const { delay, hold } = exchange;
-      if (delay > 0 || hold !== undefined) {
-        response.once('close', () => {
-          if (!response.headersSent) void loseReply(parts, sandbox, exchange);
-        });
-      }
-      const sendWithDelay = (): void =>
-        delay === 0 ? sendNow() : pending.delay(response, delay, sendNow);
-      if (!isWaiting(exchange)) sendWithDelay();
-      else {
-        sandbox.holds.add(exchange, { send: sendWithDelay, onDisconnect: listenForDisconnect });
-      }
-    };
-    const complete = (body: RequestBody): void => {
-      try {
-        const exchange = completeArrival(parts, arrival, body);
-        if (exchange instanceof Promise) exchange.then(sendDue).catch(fail);
-        else sendDue(exchange);
-      } catch (error) {
-        fail(error);
-      }
-    };
+  return (incoming, response, target = parseTarget(incoming.url ?? '/'), refusal) => {
+    if (staleConnections.has(incoming.socket)) {
+      resetConnection(response);
+      return;
+    }
+    const onLeave = (act: () => void) => onDisconnect(incoming.socket, act);
+    const arrival = openArrival(parts, readHead(incoming), target, onLeave, refusal);
+    const call = { parts, arrival, response, pending };
     const limit = bodyLimit(arrival);
-    if (limit === undefined) complete(NO_BODY);
+    if (limit === undefined) answerCall(call, NO_BODY);
     else {
-      response.once('close', sandbox.beginCall());
+      response.once('close', arrival.location.sandbox.beginCall());
       // A callback, since a promise costs a PATCH 3 %.
-      receiveBody(incoming, limit, complete);
+      receiveBody(incoming, limit, (body) => answerCall(call, body));
     }
   };
 }
 
-function sendExchange(
-  { fault, reply }: Exchange,
-  response: ServerResponse,
-  pending: PendingResponses,
+/** Answers, keeps the exchange, and sends the reply once it is kept. */
+function answerCall(call: CallUnderWay, body: RequestBody): void {
+  try {
+    const exchange = completeArrival(call.parts, call.arrival, body);
+    if (!(exchange instanceof Promise)) sendWhenDue(call, exchange);
+    else exchange.then((kept) => sendWhenDue(call, kept)).catch((error) => fail(call, error));
+  } catch (error) {
+    fail(call, error);
+  }
+}
+
+/** Sends the reply after its hold and its delay. */
+function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
+  const { parts, arrival, response, pending } = call;
+  const { sandbox } = arrival.location;
+  const { delay, hold } = exchange;
+  if (delay > 0 || hold !== undefined) {
+    response.once('close', () => {
+      if (!response.headersSent) void loseReply(parts, sandbox, exchange);
+    });
+  }
+  const send = (): void => {
+    if (delay === 0) sendExchange(call, exchange);
+    else pending.delay(response, delay, () => sendExchange(call, exchange));
+  };
+  if (isWaiting(exchange))
+    sandbox.holds.add(exchange, { send, onDisconnect: arrival.onDisconnect });
+  else send();
+}
+
+/** Writes the reply, or breaks it as the fault says. */
+function sendExchange(call: CallUnderWay, { fault, reply }: Exchange): void {
+  const { response, pending } = call;
+  try {
+    if (fault?.kind === 'stale-connection') staleConnections.add(response.req.socket);
+    if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
+    else if (reply !== undefined) sendReply(response, reply);
+    else throw new Error('An exchange has neither a reply nor a fault.');
+  } catch (error) {
+    fail(call, error);
+  }
+}
+
+/** Connections that look open to their clients: the next request meets a reset. */
+const staleConnections = new WeakSet<Socket>();
+
+function fail({ arrival, response }: CallUnderWay, error: unknown): void {
+  sendFailure(response, error, arrival.location.sandbox.state);
+}
+
+function readHead(incoming: IncomingMessage): RequestHead {
+  const { method = 'GET', headers, rawHeaders, socket } = incoming;
+  const receivedAt = performance.now();
+  const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
+  // Express removes its mount path from the target.
+  const mount = isMounted ? String(incoming.baseUrl) : '';
+  const port = socket.remotePort;
+  return { method, headers, rawHeaders, mount, port, receivedAt };
+}
+
+const REQUEST_LINE = /^([A-Z]+) (\S+) HTTP\/1\.[01]\r?\n/;
+
+/**
+ * What can be known of a request that could not be read.
+ *
+ * @param received the request whose body broke off, or the bytes of a head
+ * @returns undefined if they are no request
+ */
+export function createBrokenRequest(
+  received: IncomingMessage | Buffer | undefined,
+): ServiceRequest | undefined {
+  if (received !== undefined && !Buffer.isBuffer(received)) {
+    const target = parseTarget(received.url ?? '/');
+    return createServiceRequest(
+      readHead(received),
+      target,
+      received.headers.authorization,
+      NO_BODY,
+    );
+  }
+  const [, method, url] = REQUEST_LINE.exec(received?.toString('latin1') ?? '') ?? [];
+  if (method === undefined || url === undefined) return undefined;
+  const head = { method, headers: {}, rawHeaders: [], mount: '', port: undefined };
+  const receivedAt = performance.now();
+  const target = parseTarget(url);
+  // Its origin is unknown, and any page may read why it was refused.
+  return {
+    ...createServiceRequest({ ...head, receivedAt }, target, undefined, NO_BODY),
+    origin: '*',
+  };
+}
+
+/**
+ * @param received never called if the client leaves before the body is complete
+ * @throws Error if a body parser of the embedding app has rounded a number
+ */
+export function receiveBody(
+  request: IncomingMessage,
+  limit: number,
+  received: (body: RequestBody) => void,
 ): void {
-  if (fault?.kind === 'stale-connection') makeStale(response);
-  if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
-  else if (reply !== undefined) sendReply(response, reply);
-  else throw new Error('An exchange has neither a reply nor a fault.');
+  const length = Number(request.headers['content-length'] ?? 0);
+  if (length === 0 && request.headers['transfer-encoding'] === undefined) {
+    received(NO_BODY);
+    return;
+  }
+  if (length > limit) {
+    received({ kind: 'too-large', limit });
+    return;
+  }
+  if (request.readableEnded) {
+    received(findParsedBody(request, limit));
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const onData = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size <= limit) return;
+    request.off('data', onData).off('end', onEnd).resume();
+    received({ kind: 'too-large', limit });
+  };
+  const onEnd = (): void => {
+    const [only] = chunks;
+    if (only === undefined) received(NO_BODY);
+    else received(new BodyBytes(chunks.length === 1 ? only : Buffer.concat(chunks, size)));
+  };
+  request.on('data', onData).on('end', onEnd);
+}
+
+function findParsedBody(request: IncomingMessage, limit: number): RequestBody {
+  const body: unknown = 'body' in request ? request.body : undefined;
+  if (body === undefined) return NO_BODY;
+  const isText = typeof body === 'string' || Buffer.isBuffer(body);
+  const bytes = Buffer.from(isText ? body : JSON.stringify(body, refuseRounded));
+  // A chunked body announces no length.
+  return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
+}
+
+function refuseRounded(_name: string, value: unknown): unknown {
+  // 1e400 is parsed to Infinity, which JSON.stringify writes as null.
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
+    throw new Error(
+      'A body parser before the mock rounded a number beyond 2^53: mount the mock before it.',
+    );
+  }
+  return value;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ASSUMED_REPLIES } from '../../../src/core/contract/possible-replies.ts';
+import { ASSUMED_REPLIES } from '../../../src/core/contract/assumption-table.ts';
 import type { CoverageReport } from '../../../src/core/sandbox/report-shapes.ts';
 import { openMock } from '../../helpers/in-process.ts';
 

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { ASSUMPTION_IDS, type Choices } from '../../../src/core/contract/assumption-table.ts';
+import {
+  ASSUMPTION_IDS,
+  type Choices,
+  DOCUMENTED_REPLIES,
+} from '../../../src/core/contract/assumption-table.ts';
 import { deviationText } from '../../../src/core/contract/check-reply.ts';
-import { DOCUMENTED_REPLIES } from '../../../src/core/contract/possible-replies.ts';
 import { isObject, parseJson, writeJson } from '../../../src/core/json.ts';
 import { withoutHeaders } from '../../../src/core/raw-http.ts';
 import { prepareMock } from '../../../src/features/deployment/ask-mock.ts';

@@ -1,9 +1,9 @@
 import { formatControlUrl, formatServiceUrl, parseAddress } from '../../contract/target.ts';
 import { NAME_PATTERN, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { createFindingsReport } from '../../sandbox/coverage.ts';
-import { refuseName } from '../../sandbox/locate-sandbox.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { refuseName } from '../../sandbox/service-request.ts';
 import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, type InputOf, list } from '../../shape/shapes.ts';

@@ -2,6 +2,7 @@ import {
   ASSUMPTION_IDS,
   type AssumptionId,
   chooseOptions,
+  DOCUMENTED_REPLIES,
 } from '../../../core/contract/assumption-table.ts';
 import {
   checkBody,
@@ -10,7 +11,6 @@ import {
   isViolation,
 } from '../../../core/contract/check-reply.ts';
 import type { OperationId } from '../../../core/contract/operations.ts';
-import { DOCUMENTED_REPLIES } from '../../../core/contract/possible-replies.ts';
 import { describe, joinWords } from '../../../core/words.ts';
 import { parseBody, UNKNOWN_WORD } from '../deployment-reply.ts';
 import { OTHER_CLIENT } from './facets.ts';
