@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 // .ci/run names a file for a second, machine-readable report.
@@ -14,8 +15,8 @@ export default defineConfig({
     restoreMocks: true,
     unstubEnvs: true,
     setupFiles: 'test/helpers/setup.ts',
-    // vitest leaves one core alone, which of two is half. Many tests wait for processes they start.
-    maxWorkers: '100%',
+    // vitest leaves one core alone, which of two is half. Many tests wait, for processes or for a timer.
+    maxWorkers: availableParallelism() + 1,
     // A busy machine is slow, and nothing here waits for time to pass: these only end what hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -99,7 +99,8 @@ for (const file of fs.existsSync(assets) ? fs.readdirSync(assets) : [])
   fs.writeFileSync(assets + file, gzipSync(fs.readFileSync(assets + file), { level: 9 }));
 fs.chmodSync('dist/cli/main.js', 0o755);
 
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']);
+const declare = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
+execFileSync(process.execPath, declare, { stdio: 'inherit' });
 // Only Jest needs CommonJS: Node itself requires ES modules.
 for (const entry of named('cjs'))
   for (const end of ['cjs', 'd.cts'])

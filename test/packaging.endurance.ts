@@ -56,6 +56,22 @@ beforeAll(async () => {
   tarball = join(folder, name.trim());
 });
 
+test('npx starts the tarball in an empty folder without a registry', async () => {
+  const cwd = join(folder, 'empty');
+  mkdirSync(cwd);
+  // An empty cache, so that nothing installed before can replace what is missing.
+  const alone = { npm_config_cache: join(folder, 'cache'), npm_config_offline: 'true' };
+  // Relative, since npx takes an absolute path for a program.
+  const words = ['-y', `../${basename(tarball)}`, '--port', '0'];
+  // A process group of its own, which the signal reaches as a whole.
+  const spawned = spawnProgram('npx', words, { cwd, env: { ...env, ...alone }, detached: true });
+  const headers = { Authorization: 'Bearer demo-key' };
+  const reply = await fetch(`${await readyUrl(spawned)}/pets?limit=1`, { headers });
+  expect(await reply.json()).toHaveLength(1);
+  process.kill(-(spawned.child.pid ?? 0), 'SIGTERM');
+  await spawned.exited;
+});
+
 test('npm builds a clone that a project installs; there npm start and npx answer, even if npx was called before', async () => {
   const cloned = await clone('clone');
   // npx keeps what it installed, which in a clone is the clone itself.

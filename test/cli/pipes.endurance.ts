@@ -10,7 +10,7 @@ import {
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startServer } from '../../src/index.ts';
-import { MAIN } from '../helpers/command.ts';
+import { MAIN, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { spawnProgram } from '../helpers/program.ts';
@@ -129,4 +129,11 @@ test.each(LINES)('a link to itself and a long name get a message: %s', async (_f
     expect(stderr).not.toMatch(/^\s+at /m);
     expect([1, 2]).toContain(code);
   }
+});
+
+test('a million animals are served, as an example of --help shows', async () => {
+  const server = await startCommand(['--animals', '1000000', '--seed', '7', '--port', '0']);
+  const headers = { Authorization: 'Bearer demo-key' };
+  expect((await fetch(`${server.url}/pets/1000000`, { headers })).status).toBe(200);
+  expect((await server.stop()).code).toBe(0);
 });
