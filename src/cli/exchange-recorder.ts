@@ -1,5 +1,5 @@
 import { DEFAULTS } from '../core/limits.ts';
-import { type Exchange, withoutBodies } from '../core/sandbox/exchange.ts';
+import { type Exchange, isWaiting, withoutBodies } from '../core/sandbox/exchange.ts';
 import { countExchange } from '../core/sandbox/journal.ts';
 import { MAX_REMEMBERED_BYTES } from '../core/sandbox/memory-budget.ts';
 import type { RanExchange } from '../server/feature.ts';
@@ -7,7 +7,7 @@ import type { RanExchange } from '../server/feature.ts';
 /** The exchanges of a run, until memory is full. Tests delete their sandboxes, and the journals with them. */
 export class ExchangeRecorder {
   readonly #max: number;
-  readonly #kept = new Set<RanExchange>();
+  readonly #kept = new Set<{ readonly sandbox: string; exchange: Exchange }>();
   #bytes = 0;
   /** Whether it has dropped the oldest. */
   isCut = false;
@@ -25,6 +25,14 @@ export class ExchangeRecorder {
       this.#bytes -= countExchange(oldest.exchange);
       this.#kept.delete(oldest);
       this.isCut = true;
+    }
+  }
+
+  /** The hold of an exchange has ended. */
+  endHold(sandbox: string, exchange: Exchange): void {
+    for (const ran of this.#kept) {
+      const isSame = ran.sandbox === sandbox && ran.exchange.number === exchange.number;
+      if (isSame && isWaiting(ran.exchange)) ran.exchange = withoutBodies(exchange);
     }
   }
 

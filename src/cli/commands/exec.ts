@@ -40,8 +40,10 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
     { ownGroup: !onTerminal(), timeout: flags.timeout },
     ({ sandboxes }) =>
       sandboxes.events.add(({ kind, sandbox, exchange }) => {
-        // An exchange whose held reply leaves was recorded before.
-        if (kind !== 'exchange') return;
+        if (kind === 'hold') {
+          recorder.endHold(sandbox.name, exchange);
+          return;
+        }
         tracker.add(exchange);
         if (isRecorded || isShown) recorder.record(sandbox.name, exchange);
       }),

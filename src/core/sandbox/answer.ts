@@ -7,7 +7,13 @@ import { refuseUnknownRoute, type ServiceState } from '../service/operation.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
 import { createExchange } from './create-exchange.ts';
-import { type DecidedRequest, type Exchange, isByHand, type ServiceRequest } from './exchange.ts';
+import {
+  type DecidedRequest,
+  type Exchange,
+  type ExchangeUnderWay,
+  isByHand,
+  type ServiceRequest,
+} from './exchange.ts';
 import { findInRequest, judgeRepetition } from './findings.ts';
 import { forceReply } from './forced-reply.ts';
 import type { EditText } from './journal-page.ts';
@@ -19,7 +25,7 @@ export interface Outcome<T> {
   readonly before: State;
   readonly state: State;
   readonly result: T;
-  readonly exchange?: Exchange | undefined;
+  readonly exchange?: ExchangeUnderWay | undefined;
   readonly edit?: EditText | undefined;
   /** `all` includes coverage and findings. */
   readonly clears?: 'journal' | 'all' | undefined;

@@ -11,7 +11,7 @@ import {
   type Reply,
 } from '../service/reply.ts';
 import { listShown } from './coverage.ts';
-import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
+import type { DecidedRequest, ExchangeUnderWay, ServiceRequest } from './exchange.ts';
 import type { FindingText } from './report-shapes.ts';
 import type { Settings, State } from './state.ts';
 
@@ -22,7 +22,7 @@ export function createExchange(
   findings: readonly FindingText[],
   now: Instant,
   { settings, clock }: State,
-): Exchange {
+): ExchangeUnderWay {
   const { request, serviceState, match } = decided;
   const { call, method, target, authorization, headers } = request;
   const { delay = 0, fault, hold } = match ?? {};

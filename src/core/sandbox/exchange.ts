@@ -44,17 +44,17 @@ export interface Hold {
   readonly name: string;
   /** When the request was answered, in milliseconds since 1970. */
   readonly since: number;
-  ended?: HoldEnd;
+  readonly ended?: HoldEnd;
   /** In milliseconds. */
-  lasted?: number;
+  readonly lasted?: number;
 }
 
-/** The journal numbers it, and updates it when a held reply leaves. */
+/** One that is kept does not change: the end of its hold makes another of the same number. */
 export interface Exchange {
   /** From 1; dropped ones count. */
-  number: number;
+  readonly number: number;
   /** In milliseconds, delay and hold included. */
-  duration: number;
+  readonly duration: number;
   /** By the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
   /** Whether that is not the system time. */
@@ -82,6 +82,12 @@ export interface Exchange {
   readonly shows: readonly string[];
   readonly expected: ExpectedReply | undefined;
   readonly patched: readonly string[] | undefined;
+}
+
+/** Until it is kept: what keeps it numbers it, and adds how long that took. */
+export interface ExchangeUnderWay extends Exchange {
+  number: number;
+  duration: number;
 }
 
 export interface DecidedRequest {

@@ -89,11 +89,7 @@ export class Holds {
 
   #record({ exchange, since }: WaitingReply, why: HoldEnd): void {
     const lasted = this.#context.platform.steady() - since;
-    exchange.hold.ended = why;
-    exchange.hold.lasted = lasted;
-    exchange.duration += lasted;
-    this.#journal.endHold(exchange);
-    this.#onEnd(exchange);
+    this.#onEnd(this.#journal.endHold(exchange, why, lasted));
   }
 
   release(which: Release, why: HoldEnd): Released {

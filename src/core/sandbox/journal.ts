@@ -4,8 +4,10 @@ import { measureChanges } from '../store/merge.ts';
 import { Totals } from './coverage.ts';
 import {
   type Exchange,
+  type ExchangeUnderWay,
   findHoldFindings,
   type HeldExchange,
+  type HoldEnd,
   isHeld,
   withoutBodies,
 } from './exchange.ts';
@@ -74,7 +76,7 @@ export class Journal {
     return { number: this.#number, size, dropped: this.#number - this.#cleared - size };
   }
 
-  add(exchange: Exchange, before: State, after: State): void {
+  add(exchange: ExchangeUnderWay, before: State, after: State): void {
     exchange.number ||= this.#number + 1;
     this.#number = exchange.number;
     this.#totals.add(exchange, this.#sandbox);
@@ -198,14 +200,20 @@ export class Journal {
     return [...(this.#held?.values() ?? [])].filter(isHeld);
   }
 
-  /** The entry of the journal shares its hold with the exchange. */
-  endHold(exchange: Exchange): void {
-    const { number } = exchange;
+  /** @returns the exchange as it is from now on */
+  endHold(held: HeldExchange, why: HoldEnd, lasted: number): HeldExchange {
+    const { number, duration, hold } = held;
+    const exchange = {
+      ...held,
+      duration: duration + lasted,
+      hold: { ...hold, ended: why, lasted },
+    };
     this.#held?.delete(number);
     const entry = this.#entry(number);
-    if (entry !== undefined) entry.exchange.duration = exchange.duration;
+    if (entry !== undefined) entry.exchange = withoutBodies(exchange);
     const findings = findHoldFindings(exchange);
     if (findings.length > 0) this.#totals.add({ ...exchange, shows: [], findings }, this.#sandbox);
+    return exchange;
   }
 
   /** Of a deleted sandbox, which open streams still read to its end. */

@@ -269,7 +269,6 @@ export class FleetJournal implements JournalReader {
     const exchange = readExchange(number, head, rest);
     const { hold } = exchange;
     const isDead = hold && hold.since + this.#context.maxHold + DEAD_HOLD_MS < Date.now();
-    if (isDead) hold.ended ??= 'left';
-    return exchange;
+    return isDead ? { ...exchange, hold: { ended: 'left', ...hold } } : exchange;
   }
 }

@@ -90,6 +90,7 @@ describe('exchanges as HAR', () => {
     const recorder = new ExchangeRecorder();
     server.sandboxes.events.add(({ kind, sandbox, exchange }) => {
       if (kind === 'exchange') recorder.record(sandbox.name, exchange);
+      else recorder.endHold(sandbox.name, exchange);
     });
     const { send, control } = clientAt(server.port);
     const rules = [

@@ -29,15 +29,11 @@ const MAX_NOTES = 1024 * 1024;
 const COMMENT = ':\n\n';
 
 /** The texts of exchanges that were sent lately: each is made once for all streams. */
-const texts = new WeakMap<Exchange, { readonly text: string; readonly ended: unknown }>();
+const texts = new WeakMap<Exchange, string>();
 
 function eventText(exchange: Exchange): string {
-  const known = texts.get(exchange);
-  // The end of a hold changes it.
-  const ended = exchange.hold?.ended;
-  if (known !== undefined && known.ended === ended) return known.text;
-  const text = formatExchange(exchange);
-  texts.set(exchange, { text, ended });
+  const text = texts.get(exchange) ?? formatExchange(exchange);
+  texts.set(exchange, text);
   return text;
 }
 
