@@ -66,7 +66,7 @@ function checkPatch(
       return value === undefined ? [] : check(sample(record), part, String(name));
     }),
     ...items.flatMap((item, index) => {
-      const wanted = item.where.flatMap(([name, [first]]) => [[name, first?.value ?? undefined]]);
+      const wanted = Array.from(item.where, ([name, [first]]) => [name, first ?? undefined]);
       const matching = (of: object): Json => ({ ...of, ...Object.fromEntries(wanted) });
       const error = matching(exampleOf(RECORDS.Error.members));
       const candidates = [

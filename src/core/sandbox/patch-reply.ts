@@ -1,4 +1,4 @@
-import { isObject, parseInput, plainNumber, tryParseJson, writeJson } from '../json.ts';
+import { isObject, parseInput, tryParseJson, writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { findHeader, findHeaders, withoutHeaders } from '../raw-http.ts';
 import type { Patch } from '../scenario/rule-shape.ts';
@@ -11,6 +11,7 @@ import {
   mayHaveContent,
   type Reply,
 } from '../service/reply.ts';
+import { matchesWhere } from '../shape/record-shapes.ts';
 import { pathText, type ValuePath } from '../shape/shapes.ts';
 import { describe, firstProblems } from '../words.ts';
 import { bodyText } from './exchange.ts';
@@ -96,21 +97,12 @@ function patchBody(text: string | undefined, { body, each, items = [] }: Patch):
     const first = each === undefined ? record : mergePatch(record, each);
     return items.reduce(
       (after, { where, body: part }) =>
-        isObject(after) && matches(after, where) ? mergePatch(after, part) : after,
+        isObject(after) && matchesWhere(after, where) ? mergePatch(after, part) : after,
       first,
     );
   };
   const whole = body === undefined ? before : mergePatch(before, body);
   return [before, Array.isArray(whole) ? whole.map(patchRecord) : patchRecord(whole)];
-}
-
-type Where = NonNullable<Patch['items']>[number]['where'];
-
-function matches(record: Readonly<Record<string, unknown>>, where: Where): boolean {
-  return where.every(([name, values]) => {
-    const member = Object.hasOwn(record, name) ? plainNumber(record[name]) : null;
-    return values.some(({ value }) => value === member);
-  });
 }
 
 /** RFC 7396, section 2. */

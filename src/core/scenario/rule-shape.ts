@@ -2,6 +2,7 @@ import { OPERATION_IDS, type OperationId, operationShape } from '../contract/ope
 import { LIMITS } from '../limits.ts';
 import { writeHeaderText } from '../raw-http.ts';
 import { dictionary, object, optional, required } from '../shape/objects.ts';
+import type { Where } from '../shape/record-shapes.ts';
 import {
   ANY,
   choice,
@@ -24,7 +25,7 @@ import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, type Fault } from './fault-table.ts';
 import { CHANGED_HEADERS, REPLY } from './reply-shape.ts';
 import { LAG_TIME, MAX_DELAY_MS } from './settings-shapes.ts';
-import { type ConditionValue, listInputs, VALUES, WHERE } from './where-shape.ts';
+import { listInputs, VALUES, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;
 
@@ -138,9 +139,8 @@ const HOLD = either(
 
 const WANTED_MEMBERS = convert(
   dictionary(VALUES, /^/, { expected: 'an object of members', expectedName: 'a name' }),
-  (members): readonly (readonly [name: string, values: readonly ConditionValue[]])[] => [
-    ...members,
-  ],
+  (members): Where =>
+    new Map(Array.from(members, ([name, of]) => [name, new Set(of.map(({ value }) => value))])),
 );
 
 const PATCH_ITEM = object({

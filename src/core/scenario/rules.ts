@@ -1,9 +1,10 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
-import { isObject, plainNumber } from '../json.ts';
+import { isObject } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { findHeaders, readHeaderText } from '../raw-http.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
+import { matchesWhere } from '../shape/record-shapes.ts';
 import { randomInteger, STREAMS } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
 import type { RuleReply } from './reply-shape.ts';
@@ -183,12 +184,12 @@ function createCallTest(id: OperationId, { of, name, values }: Condition): CallT
   }
   const parameter = operationShape(id).parameters.find((known) => known.name === name);
   if (parameter?.in === 'path') return ({ pathId }) => texts.includes(pathId);
+  const where = new Map([[name, new Set(values.map(({ value }) => value))]]);
   return ({ query, body }) => {
     const given = query.flatMap(([known, text]) => (known === name ? [text] : []));
     if (given.length > 0 || body.kind !== 'bytes') return matchesAny(given);
     const fields = body.json.ok && isObject(body.json.value) ? body.json.value : NO_FIELDS;
-    const field = Object.hasOwn(fields, name) ? plainNumber(fields[name]) : null;
-    return values.some(({ value }) => value === field);
+    return matchesWhere(fields, where);
   };
 }
 

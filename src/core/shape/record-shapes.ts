@@ -1,3 +1,4 @@
+import { plainNumber } from '../json.ts';
 import { joinWords } from '../words.ts';
 import { type Member, type ObjectMembers, type ObjectShape, object, optional } from './objects.ts';
 import {
@@ -26,9 +27,21 @@ type EachChange<M extends ObjectMembers, Id extends keyof M> = Omit<RecordChange
     | undefined;
 };
 
-/** By member, the values of which a record must have one, and the changes of those that have them. */
+/** By member, the values of which it must have one; null is an absent one. */
+export type Where = ReadonlyMap<string, ReadonlySet<unknown>>;
+
+/** @param read makes of a value what `where` has of it */
+export function matchesWhere(record: object, where: Where, read = plainNumber): boolean {
+  for (const [name, wanted] of where) {
+    const value: unknown = Object.hasOwn(record, name) ? Reflect.get(record, name) : null;
+    if (!wanted.has(read(value))) return false;
+  }
+  return true;
+}
+
+/** Changes of the records that `where` matches. */
 export interface BulkChange {
-  readonly where: ReadonlyMap<string, ReadonlySet<unknown>>;
+  readonly where: Where;
   readonly change: Readonly<Record<string, unknown>>;
 }
 

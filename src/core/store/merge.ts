@@ -6,7 +6,7 @@ import {
   type StoredRecord,
 } from '../contract/records.ts';
 import type { ObjectMembers } from '../shape/objects.ts';
-import { applyRecordChanges, type BulkChange } from '../shape/record-shapes.ts';
+import { applyRecordChanges, type BulkChange, matchesWhere } from '../shape/record-shapes.ts';
 import { type ReportMisfit, readWith, type ShapeProblem, type ValuePath } from '../shape/shapes.ts';
 import type { Reading } from '../words.ts';
 import { ID_NAME, type Records, type Store } from './store.ts';
@@ -98,16 +98,14 @@ function changeEach<R extends AnyRecord>(
   return records.map((record) => {
     let changes: BulkChange['change'] | undefined;
     for (const { where, change } of each) {
-      const isChanged = matches(changes === undefined ? record : { ...record, ...changes }, where);
+      const isChanged = matchesWhere(
+        changes === undefined ? record : { ...record, ...changes },
+        where,
+      );
       if (isChanged) changes = changes === undefined ? change : { ...changes, ...change };
     }
     return changes === undefined ? record : applyRecordChanges(members, record, changes);
   });
-}
-
-function matches(record: AnyRecord, where: BulkChange['where']): boolean {
-  for (const [name, values] of where) if (!values.has(record[name] ?? null)) return false;
-  return true;
 }
 
 export function reportMissingAnimal(

@@ -4,6 +4,7 @@ import { LIMITS } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { FILTER_TEXT } from '../../sandbox/search-terms.ts';
 import { type Member, type ObjectMembers, object, optional } from '../../shape/objects.ts';
+import { matchesWhere } from '../../shape/record-shapes.ts';
 import {
   ANY,
   ANY_TEXT,
@@ -91,9 +92,13 @@ export function createListQuery<R>(
     } = query;
     const size = limit ?? (page === undefined ? Number.POSITIVE_INFINITY : DEFAULT_PAGE_SIZE);
     const start = page === undefined ? 0 : (page - 1) * size;
-    const filters = Object.entries(given).flatMap(([name, wanted]) =>
-      wanted instanceof Set ? [hasOneOf(name, wanted)] : [],
+    const where = new Map(
+      Object.entries(given).flatMap(([name, wanted]) =>
+        wanted instanceof Set ? [[name, wanted] as const] : [],
+      ),
     );
+    const filters: ListQuery['filters'] =
+      where.size === 0 ? [] : [(record) => matchesWhere(record, where, readText)];
     return {
       fields: [...Object.keys(given), ...sort],
       filters: q === undefined ? filters : [...filters, hasText(q, searched)],
@@ -116,10 +121,8 @@ function valueTexts(shape: Shape<unknown>): Shape<Wanted> {
   });
 }
 
-/** An absent field never matches. */
-function hasOneOf(name: string, wanted: Wanted) {
-  return ({ [name]: value }: AnyRecord) => value !== undefined && wanted.has(String(value));
-}
+/** Of a value, as a query has it. An absent field has none. */
+const readText = (value: unknown) => (value === null ? null : String(value));
 
 function hasText(text: string, names: readonly string[]) {
   const wanted = text.toLowerCase();
