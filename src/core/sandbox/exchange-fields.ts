@@ -114,6 +114,7 @@ export const EXCHANGE_FIELDS = {
       unmatched: flag(
         'Exchanges that reached no operation; `false` for those that reached one.',
         ({ operation }) => operation === undefined,
+        'unmatched',
       ),
     },
   ),
@@ -174,7 +175,11 @@ export const EXCHANGE_FIELDS = {
         ({ hold }, name) => hold?.name === name,
         contained(({ hold }) => (hold ? [hold.name, 'any'] : [])),
       ),
-      held: flag('Exchanges whose reply is held back now; `false` for the others.', isWaiting),
+      held: flag(
+        'Exchanges whose reply is held back now; `false` for the others.',
+        isWaiting,
+        'held',
+      ),
     },
   ),
   duration: field(
@@ -210,6 +215,7 @@ export const EXCHANGE_FIELDS = {
       offContract: flag(
         'Exchanges with an off-contract reply; `false` for the others.',
         ({ basis }) => findOffContract(basis) !== undefined,
+        'off-contract',
       ),
     },
   ),

@@ -1,8 +1,7 @@
-import { findOffContract } from '../service/reply.ts';
 import { object } from '../shape/objects.ts';
 import { convert, type Shape, type ValueOf } from '../shape/shapes.ts';
 import { type Intersection, rowNames } from '../words.ts';
-import { type Exchange, isByHand, isWaiting } from './exchange.ts';
+import { type Exchange, isByHand } from './exchange.ts';
 import { EXCHANGE_FIELDS } from './exchange-fields.ts';
 import {
   contains,
@@ -45,26 +44,25 @@ const ROWS: readonly Row[] = Object.values(EXCHANGE_FIELDS);
 export const FILTER_MEMBERS: Intersection<NonNullable<Row['filters']>> & typeof WHOLE =
   Object.assign({}, ...ROWS.map(({ filters }) => filters), WHOLE);
 
-const MARKS: Readonly<Record<string, Test>> = {
-  held: isWaiting,
-  manual: ({ request, replays }) => isByHand({ headers: request.headers, replays }),
-  'off-contract': ({ basis }) => findOffContract(basis) !== undefined,
-  replay: ({ replays }) => replays !== undefined,
-  unmatched: ({ operation }) => operation === undefined,
-};
+const FILTERS: readonly (readonly [name: string, filter: Filter])[] =
+  Object.entries<Filter>(FILTER_MEMBERS);
+
+/** What a search finds after `is:`: flags, and what is none. */
+const MARKS = new Map<string, Test>([
+  ...FILTERS.flatMap(([, { mark }]) => (mark ? [[mark.word, mark.is] as const] : [])),
+  ['manual', ({ request, replays }) => isByHand({ headers: request.headers, replays })],
+  ['replay', ({ replays }) => replays !== undefined],
+]);
+
+const MARK_WORDS = [...MARKS.keys()].sort();
 
 /** By name, in lower case. */
 const TERMS = new Map<string, SearchTerm>([
-  ...Object.entries<Filter>(FILTER_MEMBERS).flatMap(([name, { term }]) =>
-    term === undefined ? [] : [[name, term] as const],
-  ),
+  ...FILTERS.flatMap(([name, { term }]) => (term === undefined ? [] : [[name, term] as const])),
   ...ROWS.flatMap(({ terms }) => Object.entries(terms)),
   ['body', parseBodyText],
   ['header', parseHeader],
-  [
-    'is',
-    oneOf(rowNames(MARKS), (exchange) => rowNames(MARKS).filter((mark) => MARKS[mark]?.(exchange))),
-  ],
+  ['is', oneOf(MARK_WORDS, (of) => MARK_WORDS.filter((word) => MARKS.get(word)?.(of)))],
 ]);
 
 export const EXCHANGE_FILTER = object(FILTER_MEMBERS);

@@ -25,6 +25,8 @@ export const FILTER_TEXT = text(
 export interface Filter<T = never, In = unknown> extends Member<unknown, false, In> {
   readonly test: (exchange: Exchange, wanted: T) => boolean;
   readonly term: SearchTerm | undefined;
+  /** The same after `is:` in a search. */
+  readonly mark?: { readonly word: string; readonly is: Test };
 }
 
 export function filter<T, In>(
@@ -36,8 +38,10 @@ export function filter<T, In>(
   return { ...optional(shape, description), test, term };
 }
 
-export function flag(description: string, is: Test) {
-  return filter(FLAG, description, (exchange, wanted) => is(exchange) === wanted);
+/** @param word the same after `is:` in a search */
+export function flag(description: string, is: Test, word?: string) {
+  const member = filter(FLAG, description, (exchange, wanted) => is(exchange) === wanted);
+  return { ...member, ...(word !== undefined && { mark: { word, is } }) };
 }
 
 /** Exact in a filter; in any case in a search. */
