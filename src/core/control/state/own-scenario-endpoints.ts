@@ -1,5 +1,6 @@
-import { LIMITS, SCENARIO_NAME_FORM } from '../../limits.ts';
+import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../limits.ts';
 import { outcome } from '../../sandbox/answer.ts';
+import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { type State, withEntry } from '../../sandbox/state.ts';
 import { dropCounters } from '../../scenario/rules.ts';
@@ -9,7 +10,12 @@ import {
   scenarioText,
   WRITTEN_SCENARIO,
 } from '../../scenario/scenario-names.ts';
-import { type ScenarioDefinition, scenarioShape } from '../../scenario/scenario-shape.ts';
+import {
+  type SavedScenario,
+  type Scenario,
+  type ScenarioDefinition,
+  scenarioShape,
+} from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
   ANY_TEXT,
@@ -21,8 +27,16 @@ import {
   withTypes,
 } from '../../shape/shapes.ts';
 import { describe, suggest } from '../../words.ts';
-import { edit, endpoint, YAML_TYPE } from '../endpoint.ts';
-import { type ControlReply, createEtag, NO_CONTENT, refuse } from '../reply.ts';
+import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
+import {
+  type ControlReply,
+  createEtag,
+  json,
+  NO_CONTENT,
+  refuse,
+  refuseInput,
+  refuseOneMore,
+} from '../reply.ts';
 
 export const SCENARIO_MEMBERS = {
   name: required(ANY_TEXT, 'Its name.'),
@@ -48,8 +62,24 @@ const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>, ScenarioDefinition | string> = 
   schema: SCENARIO_FILE.schema,
 };
 
-/** What needs the parser of YAML. */
-export const loadHandlers = () => import('./scenario-handlers.ts');
+/**
+ * Finds scenarios by name, those that they extend first, and last the one that the request contains.
+ *
+ * @throws ScenarioError
+ */
+export async function findScenarios(
+  { sandbox, parts }: Pick<ControlCall, 'sandbox' | 'parts'>,
+  names: readonly string[],
+  sent?: Scenario | Omit<SavedScenario, 'description'>,
+): Promise<readonly Scenario[]> {
+  // Imported here, since it loads the parser of YAML.
+  const { readSentScenario, resolveScenarios, scenariosByName } = await import(
+    '../../scenario/resolve-scenarios.ts'
+  );
+  const written = sent && 'text' in sent ? readSentScenario(sent) : sent;
+  const source = scenariosByName(parts.platform, knownScenarios(sandbox.state), written);
+  return resolveScenarios(written === undefined ? names : [...names, written.name], source);
+}
 
 /** The scenarios of a sandbox's own, and the text of those that ship. */
 export const OWN_SCENARIO_ENDPOINTS = [
@@ -84,7 +114,7 @@ export const OWN_SCENARIO_ENDPOINTS = [
       409: 'The name is taken, or the sandbox has too many.',
       412: 'Somebody has changed or deleted it since the version that `If-Match` names.',
     },
-    handle: async (call) => (await loadHandlers()).saveOwnScenario(call),
+    handle: saveOwnScenario,
   }),
   endpoint('deleteScenario', 'DELETE /scenarios/{name}', {
     summary: 'Delete a scenario of your own',
@@ -115,4 +145,46 @@ function refuseScenario({ scenarios }: State, name: string): ControlReply {
   const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
   const message = `${describe(name)} is neither a saved nor a shipped scenario${hint}`;
   return refuse('not_found', 404, message);
+}
+
+async function saveOwnScenario(
+  call: ControlCall<Pick<SavedScenario, 'text' | 'format'>>,
+): Promise<ControlReply> {
+  const { sandbox } = call;
+  const { name = '' } = call.params;
+  const { format, text } = call.body;
+  if (!SCENARIO_NAME_PATTERN.test(name)) {
+    return refuseInput([
+      { path: 'scenario name', expected: SCENARIO_NAME_FORM, found: describe(name) },
+    ]);
+  }
+  const started = sandbox.start.scenarios.map((scenario) => scenario.name);
+  if ([WRITTEN_SCENARIO, ...SCENARIO_NAMES, ...started].includes(name)) {
+    return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
+  }
+  const resolved = await findScenarios(call, [], { name, text, format });
+  const { description = '' } = resolved.at(-1) ?? {};
+  const wanted = call.headers['if-match'];
+  return edit(call, `saved the scenario ${name}`, (state) => {
+    const { scenarios, counters } = state;
+    const saved = scenarios.get(name);
+    if (wanted !== undefined && !matchesEtag(String(wanted), saved && createEtag(saved.text))) {
+      const change = saved === undefined ? 'deleted' : 'changed';
+      const message = `somebody has ${change} the scenario ${name} since you read it`;
+      return outcome(state, refuse('changed_meanwhile', 412, message));
+    }
+    const refusal = refuseOneMore('scenarios', scenarios, name);
+    if (refusal !== undefined) return outcome(state, refusal);
+    const summary = { name, description, shipped: false, own: true };
+    return outcome(state, json(summary, scenarios.has(name) ? 200 : 201), {
+      scenarios: withEntry(scenarios, name, { name, description, format, text }),
+      counters: { ...counters, rules: dropCounters(counters.rules, 'prefer', name) },
+    });
+  });
+}
+
+/** RFC 9110, 13.1.1. Without a scenario there is no tag, which not even `*` matches. */
+function matchesEtag(wanted: string, etag: string | undefined): boolean {
+  const tags = wanted.split(',').map((tag) => tag.trim());
+  return etag !== undefined && (wanted.trim() === '*' || tags.includes(etag));
 }

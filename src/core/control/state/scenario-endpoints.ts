@@ -1,3 +1,4 @@
+import { LIMITS } from '../../limits.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -8,11 +9,11 @@ import { isShipped, shippedScenarios, WRITTEN_SCENARIO } from '../../scenario/sc
 import { scenarioSchema } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
-import { describeSwitch } from '../../words.ts';
+import { ContentError, describeSwitch, formatProblem, type TextProblem } from '../../words.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json } from '../reply.ts';
 import {
-  loadHandlers,
+  findScenarios,
   OWN_SCENARIO_ENDPOINTS,
   SCENARIO_FILE,
   SCENARIO_MEMBERS,
@@ -88,7 +89,7 @@ export const SCENARIO_ENDPOINTS = [
     replies: {
       200: object({ problems: required(list(SCENARIO_PROBLEM), 'Empty if it is valid.') }),
     },
-    handle: async (call) => (await loadHandlers()).checkScenario(call),
+    handle: checkScenario,
   }),
   endpoint('getScenarioSchema', 'GET /scenario-schema', {
     summary: 'Read the JSON Schema of scenario files',
@@ -99,19 +100,38 @@ export const SCENARIO_ENDPOINTS = [
 
 async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<ControlReply> {
   const { scenarios = [], scenario, text } = call.body;
-  const { findScenarios } = await loadHandlers();
   const { state } = call.sandbox;
-  const loaded = await loadBases(
-    findScenarios(call, scenarios, text ?? scenario),
-    call.parts.platform,
-    state.settings.start.seed,
-  );
+  const sent = text === undefined ? scenario : writtenScenario(text);
+  const found = await findScenarios(call, scenarios, sent);
+  const loaded = await loadBases(found, call.parts.platform, state.settings.start.seed);
   const active = state.settings.active.map(({ name }) => name);
   const names = loaded.map(({ name }) => name);
   return edit(call, describeSwitch(active, names), (before, now) => {
     const after = activate(before, loaded, now);
     return outcome(before, json(showActive(after)), after);
   });
+}
+
+/** In the text of a body in JSON. */
+function writtenScenario(text: string) {
+  return { name: WRITTEN_SCENARIO, format: 'yaml', text } as const;
+}
+
+async function checkScenario(call: ControlCall<{ readonly text: string }>): Promise<ControlReply> {
+  try {
+    await findScenarios(call, [], writtenScenario(call.body.text));
+    return json({ problems: [] });
+  } catch (error) {
+    if (!(error instanceof ContentError)) throw error;
+    return json({ problems: error.problems.slice(0, LIMITS.problems).map(showProblem) });
+  }
+}
+
+/** A problem of another scenario is at line 1. */
+function showProblem(problem: TextProblem) {
+  const { file, line = 1, column = 1, message } = problem;
+  if (file === WRITTEN_SCENARIO) return { line, column, message };
+  return { line: 1, column: 1, message: formatProblem(problem) };
 }
 
 function listScenarios(
