@@ -6,9 +6,10 @@ import {
   ROOT,
   type Target,
 } from '../../core/contract/target.ts';
-import { callControlApi, createRootReply } from '../../core/control/control-api.ts';
+import { callControlApi } from '../../core/control/control-api.ts';
 import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
 import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
+import { createRootReply } from '../../core/control/root.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { isWaiting } from '../../core/sandbox/exchange.ts';
 import type { RequestHead } from '../../core/sandbox/service-request.ts';

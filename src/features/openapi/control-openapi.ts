@@ -1,8 +1,8 @@
+import { reasonPhrase } from '../../core/contract/reason-phrase.ts';
 import { type Endpoint, type TaggedEndpoint, YAML_TYPE } from '../../core/control/endpoint.ts';
 import { readProperties } from '../../core/control/read-input.ts';
 import { ERROR } from '../../core/control/reply.ts';
 import type { Json } from '../../core/json.ts';
-import { reasonPhrase } from '../../core/raw-http.ts';
 import { jsonContent, ref, withRefs } from './service-openapi.ts';
 
 const DESCRIPTION = `Controls \`petstore-mock\` itself: its records, scenarios, clock and journal.

@@ -3,13 +3,9 @@ import { performance } from 'node:perf_hooks';
 import type expressModule from 'express';
 import type { ErrorRequestHandler, Router } from 'express';
 import { CONTROL_PATH, ROOT } from '../../core/contract/target.ts';
-import {
-  callControlApi,
-  createRootReply,
-  isLogged,
-  listEndpoints,
-} from '../../core/control/control-api.ts';
+import { callControlApi, isLogged, listEndpoints } from '../../core/control/control-api.ts';
 import type { ControlParts } from '../../core/control/endpoint.ts';
+import { createRootReply } from '../../core/control/root.ts';
 import type { Feature, Pages } from '../feature.ts';
 import { readControlRequest, sendControlReply } from './control-request.ts';
 import type { ServiceHandler } from './service-handler.ts';

@@ -5,9 +5,9 @@ import {
   type BrokenReply,
   breakReply,
   isReplacing,
-  type WireFault,
   type WireReply,
-} from '../../core/scenario/fault-table.ts';
+} from '../../core/scenario/broken-reply.ts';
+import type { WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { unwrapTls } from './tls.ts';
 import { closeWith, type PendingResponses } from './write.ts';

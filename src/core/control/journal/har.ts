@@ -1,6 +1,7 @@
 import { byteLength } from '../../bytes.ts';
+import { reasonPhrase } from '../../contract/reason-phrase.ts';
 import { parseQuery, parseTarget } from '../../contract/target.ts';
-import { findHeader, type Message, pairHeaders, reasonPhrase } from '../../raw-http.ts';
+import { findHeader, type Message, pairHeaders } from '../../raw-http.ts';
 import {
   bodyText,
   type Exchange,

@@ -1,0 +1,74 @@
+import { joinBytes, toBytes } from '../bytes.ts';
+import { type RawHeaders, withoutHeaders } from '../raw-http.ts';
+import { mayHaveContent, type Reply } from '../service/reply.ts';
+import { FAULTS, type Fault, type FaultName, type WireFault } from './fault-table.ts';
+
+/** A fault that leaves the client without any reply. */
+type Replacing = { [K in FaultName]: (typeof FAULTS)[K] extends 'replaces' ? K : never }[FaultName];
+
+type BreakingFault = Exclude<WireFault, { readonly kind: Replacing }>;
+
+export function isReplacing(fault: WireFault): fault is Exclude<WireFault, BreakingFault> {
+  return FAULTS[fault.kind] === 'replaces';
+}
+
+/** The reply to break; its body is what GET would get, also in a reply to HEAD. */
+export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
+
+/** What the client gets of a reply that a fault breaks. */
+export interface BrokenReply {
+  readonly status: number;
+  /** With those that frame the body. */
+  readonly headers: RawHeaders;
+  /** What is sent of the body; undefined for a reply without content (RFC 9110, section 6.4.1). */
+  readonly content: Uint8Array | undefined;
+  /** The connection ends here: within the body, or within the head of a reply without content. */
+  readonly isCut: boolean;
+  /** If `content` is a chunk: the one after it, whose size is not a number. */
+  readonly badChunk?: Uint8Array;
+  /** If `content` comes slowly. */
+  readonly pace?: Pick<Extract<Fault, { kind: 'slow-body' }>, 'chunks' | 'over'>;
+}
+
+/** @param hasChunks whether a body can come in chunks: not in HTTP/1.0, where it is truncated instead */
+export function breakReply(
+  fault: BreakingFault,
+  { status, headers, body = '' }: WireReply,
+  method: string,
+  hasChunks = true,
+): BrokenReply {
+  const bytes = typeof body === 'string' ? toBytes(body) : body;
+  const half = bytes.length >> 1;
+  const hasContent = method !== 'HEAD' && mayHaveContent(status);
+  const others = withoutHeaders(headers, FRAMING);
+  const withLength = (length: number, content: Uint8Array, isCut = false): BrokenReply => {
+    const framing = mayHaveContent(status) ? ['Content-Length', String(length)] : [];
+    const sent = hasContent ? content : undefined;
+    return { status, headers: [...others, ...framing], content: sent, isCut };
+  };
+  // An empty body is announced as one byte, so that it is cut too.
+  const truncated = withLength(Math.max(bytes.length, 1), bytes.subarray(0, half), true);
+  switch (fault.kind) {
+    case 'truncate':
+      return truncated;
+    case 'bad-chunk':
+      if (!hasChunks || !hasContent) return truncated;
+      return {
+        ...truncated,
+        headers: [...others, 'Transfer-Encoding', 'chunked'],
+        badChunk: bytes.subarray(half),
+      };
+    case 'malformed-json': {
+      const spoilt = joinBytes([bytes.subarray(0, half), TAIL]);
+      return withLength(spoilt.length, spoilt);
+    }
+    case 'slow-body':
+      return { ...withLength(bytes.length, bytes), pace: fault };
+  }
+}
+
+/** Headers of a whole body, which a broken one has anew. */
+const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
+
+/** Ends no JSON: outside a string a colon needs a value, and inside one the string is never closed. */
+const TAIL = toBytes(':}');
