@@ -2,11 +2,12 @@
 // that are bundled. Everything is bundled, so that `npx` installs one package.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { isBuiltin } from 'node:module';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { licensePlugin } from 'rolldown-license-plugin';
 import { build, mergeConfig } from 'vite';
@@ -62,6 +63,9 @@ await bundle({
   },
   build: { ssr: true, target: 'node20.19', rolldownOptions: { input, output } },
 });
+// Beside the next bundles; the one above has emptied the folder.
+const declare = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
+const declared = promisify(execFile)(process.execPath, declare);
 /**
  * All that is loaded at once is one chunk, since each chunk has to name what it shares.
  * @param {string} name
@@ -99,8 +103,7 @@ for (const file of fs.existsSync(assets) ? fs.readdirSync(assets) : [])
   fs.writeFileSync(assets + file, gzipSync(fs.readFileSync(assets + file), { level: 9 }));
 fs.chmodSync('dist/cli/main.js', 0o755);
 
-const declare = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
-execFileSync(process.execPath, declare, { stdio: 'inherit' });
+await declared;
 // Only Jest needs CommonJS: Node itself requires ES modules.
 for (const entry of named('cjs'))
   for (const end of ['cjs', 'd.cts'])
