@@ -6,7 +6,7 @@ import {
   isOption,
   optionNames,
 } from '../../../core/contract/assumption-table.ts';
-import { type Exhibit, type Prediction, Predictor } from './predict.ts';
+import { type Exhibit, type Prediction, predictStory } from './predict.ts';
 import { PROMISED } from './promises.ts';
 import type { Facets } from './scene.ts';
 
@@ -36,16 +36,27 @@ export interface FitVerdict {
  * some option of `invalid-input` predict together, two changes would explain the same, and it would stay open. More
  * than two changes at once are not tried: a probe reads few assumptions, and drawn deployments have shown none.
  */
-export class Fit extends Predictor {
+export class Fit {
   readonly choices: Choices;
   readonly #exhibits: readonly Exhibit[];
   readonly broken: readonly Evidence[];
+  readonly #told = new Map<Exhibit, Prediction[]>();
 
   constructor(exhibits: readonly Exhibit[]) {
-    super();
     this.#exhibits = exhibits;
     this.choices = this.#findBest();
     this.broken = exhibits.flatMap((exhibit) => this.#listBroken(exhibit));
+  }
+
+  /** What the mock shows under choices; a story is told again only if one differs that it reads. */
+  predict(exhibit: Exhibit, choices: Choices): Prediction {
+    const told = this.#told.get(exhibit) ?? [];
+    this.#told.set(exhibit, told);
+    const known = told.find(({ reads }) => reads.every(([id, option]) => choices[id] === option));
+    if (known !== undefined) return known;
+    const prediction = predictStory(exhibit, choices);
+    told.push(prediction);
+    return prediction;
   }
 
   #others(id: AssumptionId, choices: Choices): Choices[] {
@@ -85,7 +96,7 @@ export class Fit extends Predictor {
   #listPairs(best: Choices): readonly Choices[] {
     const doubtful = this.#exhibits.flatMap((exhibit) => {
       const { gap, reads } = this.predict(exhibit, best);
-      return gap > 0 ? [...reads.keys()] : [];
+      return gap > 0 ? reads.map(([read]) => read) : [];
     });
     return [...new Set(doubtful)].flatMap((id) =>
       this.#others(id, best).flatMap((choices) =>
@@ -169,7 +180,7 @@ export class Fit extends Predictor {
     if (first === undefined) return { [id]: other[id] };
     const isSame = (both: Choices, exhibits = this.#exhibits) =>
       this.#compare(both, this.choices, exhibits).supports.length === 0;
-    for (const second of this.predict(first.exhibit, other).reads.keys()) {
+    for (const [second] of this.predict(first.exhibit, other).reads) {
       const found = second === id ? [] : this.#others(second, other);
       const both = found.find((it) => isSame(it, [first.exhibit]) && isSame(it));
       if (both !== undefined) return { [id]: both[id], [second]: both[second] };
@@ -197,7 +208,7 @@ export class Fit extends Predictor {
 
   /** Whether a story depends on an assumption, also if another one had another option. */
   mayShow(id: AssumptionId, exhibit: Exhibit): boolean {
-    return this.#tellAll(exhibit).some(({ reads }) => reads.has(id));
+    return this.#tellAll(exhibit).some(({ reads }) => reads.some(([read]) => read === id));
   }
 
   /** Whether other options of an assumption would show something else in a story. */

@@ -18,44 +18,11 @@ export interface Exhibit {
 
 /** What the mock shows in a story, by probe, and the choices that it reads for it. */
 export interface Prediction {
-  readonly reads: ReadonlyMap<AssumptionId, string>;
+  readonly reads: readonly (readonly [AssumptionId, string])[];
   readonly facets: readonly Facets[];
   readonly isDocumented: readonly boolean[];
   /** How much of what was seen it leaves unexplained. */
   readonly gap: number;
-}
-
-/** What a story reads next, and what follows under each option of that, until it is told. */
-interface Branch {
-  id?: AssumptionId;
-  readonly next: Map<string, Branch>;
-  told?: Prediction;
-}
-
-function follow({ next }: Branch, option: string): Branch {
-  const branch = next.get(option) ?? { next: new Map() };
-  next.set(option, branch);
-  return branch;
-}
-
-/** What the mock would show under choices; a story is told again only if one differs that it reads. */
-export class Predictor {
-  readonly #told = new Map<Exhibit, Branch>();
-
-  predict(exhibit: Exhibit, choices: Choices): Prediction {
-    let branch: Branch = this.#told.get(exhibit) ?? { next: new Map() };
-    this.#told.set(exhibit, branch);
-    let known = 0;
-    for (; branch.id !== undefined; known += 1) branch = follow(branch, choices[branch.id]);
-    if (branch.told !== undefined) return branch.told;
-    const told = predictStory(exhibit, choices);
-    for (const [id, option] of [...told.reads].slice(known)) {
-      branch.id = id;
-      branch = follow(branch, option);
-    }
-    branch.told = told;
-    return told;
-  }
 }
 
 /** Choices that note which of them are read. */
@@ -77,7 +44,7 @@ const MOCK_KEYS: Readonly<Record<string, string | null>> = {
   'read-only': 'demo-read-only-key',
 };
 
-function predictStory({ story, world, seen }: Exhibit, choices: Choices): Prediction {
+export function predictStory({ story, world, seen }: Exhibit, choices: Choices): Prediction {
   const { reads, tracked } = trackReads(choices);
   const mock = world.open(tracked);
   const scene = new Scene(story, world, world.store.animals.highestId, { isMock: true });
@@ -94,5 +61,5 @@ function predictStory({ story, world, seen }: Exhibit, choices: Choices): Predic
   const gaps = seen.flatMap((each, at) =>
     Object.entries(each).filter(([name, value]) => scene.facets[at]?.[name] !== value),
   );
-  return { reads, facets: scene.facets, isDocumented, gap: gaps.length };
+  return { reads: [...reads], facets: scene.facets, isDocumented, gap: gaps.length };
 }
