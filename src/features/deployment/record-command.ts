@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../core/contract/records.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import { FixtureError } from '../../core/store/fixture.ts';
-import { ID_NAME, type Store } from '../../core/store/store.ts';
+import type { Store } from '../../core/store/store.ts';
 import { recordText } from '../../core/store/store-text.ts';
 import { countText, describe, joinWords } from '../../core/words.ts';
 import { loadFixture } from '../../server/fixtures.ts';
@@ -12,14 +12,7 @@ import { escapeControls } from '../../terminal/terminal.ts';
 import { requireNew, writeStore } from '../../terminal/write-files.ts';
 import { askConsent, openDeployment, readKey, withProgress } from './deployment-access.ts';
 import type { DeploymentFlags } from './flags.ts';
-import {
-  anonymiseStore,
-  changedFields,
-  compareStores,
-  type Get,
-  type RecordChange,
-  recordDeployment,
-} from './record-deployment.ts';
+import { anonymiseStore, compareStores, type Get, recordDeployment } from './record-deployment.ts';
 
 export const record: Command<DeploymentFlags> = async ({
   positionals: [url = ''],
@@ -59,7 +52,11 @@ export const record: Command<DeploymentFlags> = async ({
   else if (changes !== undefined) lines.push('Changes:', ...changes.map(changeLine));
   const sizes = Object.fromEntries(COLLECTIONS.map((name) => [name, store[name].size]));
   const text = `${lines.map(escapeControls).join('\n')}\n`;
-  return { text, json: { file, ...sizes, gaps, changes }, exitCode: 0 };
+  return {
+    text,
+    json: { file, ...sizes, gaps, changes: changes?.map(({ change }) => change) },
+    exitCode: 0,
+  };
 };
 
 /** The earlier recording in a file. A bare name is a path too, not a shipped fixture. */
@@ -73,12 +70,12 @@ async function readEarlier(file: string): Promise<Store> {
   }
 }
 
-function changeLine(change: RecordChange): string {
+function changeLine({ id, change, fields }: ReturnType<typeof compareStores>[number]): string {
   const { collection, before, after } = change;
   if (before === undefined) return `  + ${collection} ${recordText(after ?? {})}`;
   if (after === undefined) return `  - ${collection} ${recordText(before)}`;
-  const fields = changedFields(change).map(
+  const texts = fields.map(
     (name) => `${name} ${describe(before[name])} → ${describe(after[name])}`,
   );
-  return `  ~ ${collection} ${after[ID_NAME[collection]]}: ${fields.join(', ')}`;
+  return `  ~ ${collection} ${id}: ${texts.join(', ')}`;
 }

@@ -189,28 +189,25 @@ export function anonymiseStore(store: Store, secret: string): Store {
 type Members = Readonly<Record<string, unknown>>;
 
 /** Added, removed, or changed if it has both. */
-export interface RecordChange {
+interface RecordChange {
   readonly collection: CollectionName;
   readonly before?: Members | undefined;
   readonly after?: Members | undefined;
 }
 
-export function compareStores(before: Store, after: Store): RecordChange[] {
+/** The records that differ, with the names of the fields that do. */
+export function compareStores(before: Store, after: Store) {
   return COLLECTIONS.flatMap((collection) => {
-    const [old, now] = [membersById(before, collection), membersById(after, collection)];
-    return [...new Set([...old.keys(), ...now.keys()])]
-      .map((id) => ({ collection, before: old.get(id), after: now.get(id) }))
-      .filter((change) => changedFields(change).length > 0);
+    const byId = (store: Store) => {
+      const records: Iterable<Members> = store[collection].ascending();
+      return new Map([...records].map((record) => [record[ID_NAME[collection]], record]));
+    };
+    const [old, now] = [byId(before), byId(after)];
+    const names = Object.keys(STORED_RECORDS[collection].members);
+    return [...new Set([...old.keys(), ...now.keys()])].flatMap((id) => {
+      const change: RecordChange = { collection, before: old.get(id), after: now.get(id) };
+      const fields = names.filter((name) => change.before?.[name] !== change.after?.[name]);
+      return fields.length > 0 ? { id, change, fields } : [];
+    });
   });
-}
-
-export function changedFields({ collection, before, after }: RecordChange): string[] {
-  return Object.keys(STORED_RECORDS[collection].members).filter(
-    (name) => before?.[name] !== after?.[name],
-  );
-}
-
-function membersById(store: Store, collection: CollectionName): Map<unknown, Members> {
-  const records: Iterable<Members> = store[collection].ascending();
-  return new Map([...records].map((record) => [record[ID_NAME[collection]], record]));
 }
