@@ -8,7 +8,7 @@ import { OPENAPI } from './features/openapi/feature.ts';
 import { TIME_TRAVEL } from './features/time-travel/feature.ts';
 import type { Feature } from './server/feature.ts';
 import type { BaseOptions, OptionsOf } from './server/options.ts';
-import type { FeatureCommand, ProgramFeature } from './terminal/program-feature.ts';
+import type { FeatureCommand, ProgramFeature } from './terminal/command.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { describe, rowNames } from '../core/words.ts';
 import { FEATURE_COMMANDS, type FeatureCommandName, findFeatureCommand } from '../features.ts';
-import { UsageError } from '../terminal/command.ts';
-import type { CommandShape, WordUsage } from '../terminal/program-feature.ts';
+import { type CommandShape, UsageError, type WordUsage } from '../terminal/command.ts';
 
 export const NO_WORDS: WordUsage = ['', 0, 0];
 

@@ -3,8 +3,13 @@ import { dirname } from 'node:path';
 import { writeJson } from '../core/json.ts';
 import { asError, errorCode } from '../core/thrown.ts';
 import { findFeatureCommand } from '../features.ts';
-import { Failure, refusal, UsageError, type Variables } from '../terminal/command.ts';
-import type { LoadedCommand } from '../terminal/program-feature.ts';
+import {
+  Failure,
+  type LoadedCommand,
+  refusal,
+  UsageError,
+  type Variables,
+} from '../terminal/command.ts';
 import { escapeLines, type Terminal } from '../terminal/terminal.ts';
 import { parseCommandLine } from './command-parser.ts';
 import { type CommandName, isOwnCommand, type OwnCommandName } from './command-table.ts';

@@ -1,20 +1,19 @@
 import { extname } from 'node:path';
-import type { Finding } from '../core/sandbox/report-shapes.ts';
+import type { CoverageReport, Finding } from '../core/sandbox/report-shapes.ts';
 import { asError } from '../core/thrown.ts';
 import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
 import { EXIT_GATE_FAILED } from '../terminal/command.ts';
-import { bold, escapeControls, formatNotice, indent, type Terminal } from '../terminal/terminal.ts';
+import {
+  bold,
+  escapeControls,
+  formatNotice,
+  indent,
+  renderTable,
+  type Terminal,
+} from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';
 import type { CallTracker } from './call-tracker.ts';
-import {
-  assumedReplies,
-  describeCoverage,
-  type Fact,
-  missingReplies,
-  offContractReplies,
-  renderFacts,
-} from './coverage-text.ts';
 import type { Flags } from './flags.ts';
 import { type FileNote, renderMarkdownTable, reportToGitHub } from './github.ts';
 import {
@@ -25,6 +24,47 @@ import {
   REPORT_FORMATS,
 } from './reports.ts';
 import type { CallDifference } from './transcript.ts';
+
+export type Fact = readonly [label: string, text: string];
+
+/** What a client was shown, as `exec` and `ctl` print it. */
+export function describeCoverage(coverage: CoverageReport, calls?: number): Fact[] {
+  const { shown, total, percent } = coverage.totals.documented;
+  const missing = missingReplies(coverage);
+  const ofUpstream = coverage.documented.filter((it) => it.upstream !== undefined).length;
+  const causes = [assumedReplies(coverage), offContractReplies(coverage)];
+  const operations = [...new Set(missing.map(({ operation }) => operation))];
+  // `listPets 200, listPets 401` as `listPets 200 401`.
+  const notShown = operations.map((id) =>
+    [id, ...missing.flatMap((reply) => (reply.operation === id ? reply.status : []))].join(' '),
+  );
+  const share = `${shown} of ${total} documented replies (${percent}%)`;
+  const facts: Fact[] = [
+    ['shown', calls === undefined ? share : `${share} in ${countText(calls, 'call')}`],
+    ['by upstream', ofUpstream > 0 ? `${ofUpstream} of them by the deployment itself` : ''],
+    ['not shown', notShown.join(', ')],
+    ...causes.map(({ code, count, reason }): Fact => {
+      const counted = countText(count, 'reply', 'replies');
+      return [code, count === 0 ? '' : [counted, reason].filter(Boolean).join(': ')];
+    }),
+  ];
+  return facts.filter(([, text]) => text !== '');
+}
+
+function missingReplies({ documented }: CoverageReport) {
+  return documented.filter(({ count }) => count === 0);
+}
+
+function assumedReplies({ assumed }: CoverageReport) {
+  const by = new Set(assumed.flatMap((reply) => reply.by ?? []));
+  // What a deployment answers is no assumption.
+  const total = assumed.reduce((sum, { count, upstream = 0 }) => sum + count - upstream, 0);
+  return { code: 'assumed', count: total, reason: [...by].join(', ') };
+}
+
+function offContractReplies({ offContract: { count, by = [] } }: CoverageReport) {
+  return { code: 'off-contract', count, reason: by.join(', ') };
+}
 
 export const NO_CALLS =
   'no client has called the mock: does it take its base URL from PETSTORE_MOCK_URL, or the ready line? --allow-no-calls lets it pass';
@@ -114,7 +154,7 @@ export async function concludeRun(
 ): Promise<number> {
   const { notices, style } = terminal;
   const facts = describeRun(evidence, tracker);
-  notices.write(`${bold('petstore-mock', style)}\n${renderFacts(facts, style)}`);
+  notices.write(`${bold('petstore-mock', style)}\n${renderTable(facts, style)}`);
   const isSilent = !wasCalled && !flags.allowNoCalls;
   const isJudged = isGated && !isSilent;
   const missed = isJudged ? judgeGates(flags, evidence) : new Map<string, string>();

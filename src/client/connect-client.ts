@@ -1,7 +1,10 @@
+import http from 'node:http';
+import https from 'node:https';
+import { Readable } from 'node:stream';
+import { hostName, isLoopbackName } from '../core/contract/base-url.ts';
 import { formatControlUrl, parseAddress } from '../core/contract/target.ts';
-import { ControlClient } from './control-client.ts';
+import { ControlClient, type Fetch } from './control-client.ts';
 import { checkSandboxName } from './controlled-mock.ts';
-import { createNodeFetch } from './node-fetch.ts';
 
 interface ServerAddress {
   readonly url: string;
@@ -20,4 +23,34 @@ export function createClient({ url, token, ca }: ServerAddress, name?: string) {
   const fetch = createNodeFetch({ ca });
   const control = formatControlUrl({ root, sandbox });
   return { root, sandbox, client: new ControlClient({ url: control, token, fetch, name }) };
+}
+
+/** Taken now, as the client takes `fetch`: nock and MSW replace them later. */
+const REQUESTS = { 'http:': http.request, 'https:': https.request };
+
+/** How much to trust: the certificates of a text in PEM, or any. Without either, as Node does. */
+type Trust = { readonly ca?: string | undefined } | { readonly rejectUnauthorized: false };
+
+/**
+ * A `fetch` for the control API. Node's own passes calls to this machine to a proxy if
+ * NODE_USE_ENV_PROXY says so, refuses ports such as 6000, and trusts no certificate but those of
+ * NODE_EXTRA_CA_CERTS, which it reads when the process starts.
+ */
+export function createNodeFetch(trust: Trust = {}): Fetch {
+  return (address, { method = 'GET', headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const url = new URL(address);
+      const request = REQUESTS[url.protocol === 'https:' ? 'https:' : 'http:'];
+      const names = Object.fromEntries(new Headers(headers));
+      // The agent that Node shares by default is the one that knows proxies.
+      const agent = isLoopbackName(hostName(url)) && { agent: false };
+      const options = { ...trust, ...agent, method, headers: names, ...(signal && { signal }) };
+      const outgoing = request(url, options, (reply) => {
+        const { statusCode: status = 0, headers: received } = reply;
+        const pairs = Object.entries(received).map(([name, value]) => [name, String(value)]);
+        const content = status === 204 ? null : Readable.toWeb(reply);
+        resolve(new Response(content, { status, headers: Object.fromEntries(pairs) }));
+      });
+      outgoing.on('error', reject).end(body);
+    });
 }

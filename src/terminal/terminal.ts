@@ -94,35 +94,24 @@ const GAP = 2;
 
 type Rows = readonly (readonly string[])[];
 
-interface Layout {
-  readonly width: number;
-  /** The width of every column but the last, which takes the rest; by default that of its widest cell. */
-  readonly columns?: readonly number[];
-  readonly indent?: number;
-}
-
-/** Lays out rows of text in columns without borders. Cells that do not fit wrap at spaces. */
-export function renderTable(
-  rows: Rows,
-  { width, columns: least = [], indent = 2 }: Layout,
-): string {
-  const isNarrow = Number.isFinite(width) && least.length > 0;
-  const columns = isNarrow
-    ? least
-    : widestCells(rows).map((widest, column) => Math.max(widest, least[column] ?? 0));
+/**
+ * Lays out rows of text in columns without borders. A column but the last is as wide as its widest cell,
+ * if that leaves room; cells that do not fit wrap at spaces.
+ */
+export function renderTable(rows: Rows, { width }: Pick<Style, 'width'>, indent = 2): string {
+  const [first = []] = rows;
+  const columns = first.slice(0, -1).map((_, column) => {
+    const cells = rows.map((row) => row[column] ?? '');
+    const widest = (texts: readonly string[]) => Math.max(...texts.map(countColumns));
+    const words = cells.flatMap((cell) => cell.split(' '));
+    return Math.max(widest(words), Math.min(widest(cells), Math.floor(width / 3)));
+  });
   const left = columns.reduce((sum, column) => sum + column + GAP, indent);
-  const widths = [...columns, width - left];
-  return rows.map((row) => renderRow(row, widths, indent)).join('');
+  return rows.map((row) => renderRow(row, [...columns, width - left], indent)).join('');
 }
 
 export function renderSection(title: string, rows: Rows, style: Style): string {
   return `${bold(title, style)}\n${renderTable(rows, style)}`;
-}
-
-function widestCells(rows: Rows): number[] {
-  const [first = []] = rows;
-  const lengths = (column: number) => rows.map((row) => countColumns(row[column] ?? ''));
-  return first.slice(0, -1).map((_, column) => Math.max(...lengths(column)));
 }
 
 function renderRow(row: readonly string[], widths: readonly number[], indent: number): string {

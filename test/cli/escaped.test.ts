@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { CallTracker } from '../../src/cli/call-tracker.ts';
-import { renderFacts } from '../../src/cli/coverage-text.ts';
 import { formatAnnotation, renderMarkdownTable } from '../../src/cli/github.ts';
 import { describeRun, judgeGates } from '../../src/cli/run-evidence.ts';
-import { escapeControls, escapeLines, formatNotice } from '../../src/terminal/terminal.ts';
+import {
+  escapeControls,
+  escapeLines,
+  formatNotice,
+  renderTable,
+} from '../../src/terminal/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { asker } from '../helpers/wire.ts';
@@ -32,7 +36,7 @@ test('input from a client cannot forge a line of the evidence or of a gate', asy
   await asker(server.port)('POST', '/pets', { body });
   const seen = { coverage: server.coverage(), findings: server.findings() };
   const facts = describeRun(seen, new CallTracker());
-  const table = renderFacts(facts, PLAIN);
+  const table = renderTable(facts, PLAIN);
   const reasons = [...judgeGates({ failOn: ['unknown-input'] }, seen).values()];
   for (const text of [table, reasons.map(formatNotice).join('')]) {
     expect(text).not.toMatch(OBEYED);

@@ -52,10 +52,10 @@ test('a body that is too large is one byte too large', () => {
 test('the table shows each way and fits the terminal', async () => {
   const { exitCode, text } = await print({}, 'cancelOrder');
   expect(exitCode).toBe(0);
-  expect(text).toContain(`  409               documented
-          state     PATCH /__mock/orders/1 {"status":"shipped"}; DELETE /v1/store/orders/1
-          scenario  --scenario shipped-orders; DELETE /v1/store/orders/1
-          prefer    Prefer: code=409
+  expect(text).toContain(`  409            documented
+       state     PATCH /__mock/orders/1 {"status":"shipped"}; DELETE /v1/store/orders/1
+       scenario  --scenario shipped-orders; DELETE /v1/store/orders/1
+       prefer    Prefer: code=409
 `);
   expect(text).not.toContain('listPets');
 });

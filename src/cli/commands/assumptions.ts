@@ -9,7 +9,7 @@ import {
   optionNames,
 } from '../../core/contract/assumption-table.ts';
 import { parseChoice } from '../../terminal/command.ts';
-import { bold, renderTable, type Style, wrap } from '../../terminal/terminal.ts';
+import { bold, renderSection, type Style, wrap } from '../../terminal/terminal.ts';
 import type { ProgramCommand } from '../flags.ts';
 
 export const assumptions: ProgramCommand = ({
@@ -35,19 +35,14 @@ export const assumptions: ProgramCommand = ({
   return { text: renderAssumption(id, assume, style), json: describeState(id), exitCode: 0 };
 };
 
-const ID_COLUMN = Math.max(...ASSUMPTION_IDS.map((id) => id.length));
-const OPTIONS_COLUMN = 24;
-const OPTION_COLUMN = 18;
-
 export function renderAssumptions(assume: Partial<Choices>, style: Style): string {
-  const layout = { width: style.width, columns: [ID_COLUMN, OPTIONS_COLUMN] };
   const tables = [...new Set(ASSUMPTION_IDS.map(assumptionTopic))].map((topic) => {
     const ids = ASSUMPTION_IDS.filter((id) => assumptionTopic(id) === topic);
     const rows = ids.map((id) => {
       const options = optionRows(id, assume).map(([marked]) => marked);
       return [id, options.join(', '), ASSUMPTIONS[id].question];
     });
-    return `${bold(topic, style)}\n${renderTable(rows, layout)}`;
+    return renderSection(topic, rows, style);
   });
   const more = '"petstore-mock assumptions ID" explains one; --assume ID=OPTION changes one.\n';
   return `${tables.join('\n')}\n${legend(assume)}${more}`;
@@ -55,12 +50,11 @@ export function renderAssumptions(assume: Partial<Choices>, style: Style): strin
 
 export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, style: Style): string {
   const { question, touches } = ASSUMPTIONS[id];
-  const layout = { width: style.width, columns: [OPTION_COLUMN] };
   const touched = touches.join(', ') || 'No operation, only other requests.';
   return [
     `${bold(id, style)}\n${wrap(question, style.width).join('\n')}\n`,
-    `${bold('Options', style)}\n${renderTable(optionRows(id, assume), layout)}`,
-    `${bold('Touches', style)}\n${renderTable([[touched]], style)}`,
+    renderSection('Options', optionRows(id, assume), style),
+    renderSection('Touches', [[touched]], style),
     `${legend(assume)}--assume ${id}=${optionNames(id)[1]} changes it.\n`,
   ].join('\n');
 }

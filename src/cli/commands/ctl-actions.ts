@@ -4,7 +4,7 @@ import { OPERATION_IDS } from '../../core/contract/operations.ts';
 import { countText, describe, rowNames } from '../../core/words.ts';
 import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER, NO_WORDS } from '../command-table.ts';
-import { describeCoverage } from '../coverage-text.ts';
+import { describeCoverage } from '../run-evidence.ts';
 import { callEndpoint, RECORD_ACTIONS } from './ctl-records.ts';
 import {
   type Action,

@@ -2,11 +2,10 @@ import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { describe, firstProblems, formatProblem } from '../../core/words.ts';
-import { UsageError } from '../../terminal/command.ts';
-import type { WordUsage } from '../../terminal/program-feature.ts';
+import { UsageError, type WordUsage } from '../../terminal/command.ts';
 import { bold, escapeControls, renderTable, type Style } from '../../terminal/terminal.ts';
-import { type Fact, renderFacts } from '../coverage-text.ts';
 import type { FlagName, Flags } from '../flags.ts';
+import type { Fact } from '../run-evidence.ts';
 
 export interface Action {
   readonly takes: WordUsage;
@@ -36,7 +35,7 @@ export function createTable<Row extends object>(
 
 /** A result for a person. Clients influence the cells, so they are escaped. */
 export function renderResult({ rows, facts, text = '' }: Result, style: Style): string {
-  if (facts !== undefined) return renderFacts(facts, style);
+  if (facts !== undefined) return renderTable(facts, style);
   if (rows === undefined) return text;
   if (rows.length === 0) return `none\n${text}`;
   const names = [...new Set(rows.flatMap(Object.keys))];
@@ -45,7 +44,7 @@ export function renderResult({ rows, facts, text = '' }: Result, style: Style): 
     return names.map((name) => escapeControls(formatCell(members.get(name))));
   });
   const headings = names.map((name) => bold(name, style));
-  return renderTable([headings, ...cells], { width: style.width, indent: 0 }) + text;
+  return renderTable([headings, ...cells], style, 0) + text;
 }
 
 function formatCell(value: unknown): string {

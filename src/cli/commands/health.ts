@@ -1,5 +1,5 @@
+import { createNodeFetch } from '../../client/connect-client.ts';
 import { ControlClient } from '../../client/control-client.ts';
-import { createNodeFetch } from '../../client/node-fetch.ts';
 import { formatControlUrl, parseAddress } from '../../core/contract/target.ts';
 import { DEFAULT_SANDBOX, DEFAULTS } from '../../core/limits.ts';
 import { Failure, readCertificate } from '../../terminal/command.ts';

@@ -4,7 +4,7 @@ import { type Address, CONTROL_PATH, parseAddress } from '../../core/contract/ta
 import { curlCommand, type Shell } from '../../core/raw-http.ts';
 import { describe } from '../../core/words.ts';
 import { parseChoice, refusal } from '../../terminal/command.ts';
-import { bold, renderTable, type Style } from '../../terminal/terminal.ts';
+import { renderSection, type Style } from '../../terminal/terminal.ts';
 import type { ProgramCommand } from '../flags.ts';
 import {
   listReplies,
@@ -55,11 +55,7 @@ function createRequest({ body, ...step }: RecipeStep): object {
   return { ...step, ...(typeof body === 'number' ? { bodyBytes: body } : { body }) };
 }
 
-const STATUS_COLUMN = 6;
-const WAY_COLUMN = 8;
-
 function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
-  const layout = { width: style.width, columns: [STATUS_COLUMN, WAY_COLUMN] };
   const tables = OPERATION_IDS.flatMap((id) => {
     const rows = replies
       .filter(({ operation }) => operation === id)
@@ -69,8 +65,7 @@ function renderReplies(replies: readonly ReplyRecipe[], style: Style): string {
         return [[`${recipe.status}`, '', recipe.ground], ...ways];
       });
     const { method, path } = operationShape(id);
-    const title = bold(`${id}: ${method} ${path}`, style);
-    return rows.length === 0 ? [] : [`${title}\n${renderTable(rows, layout)}`];
+    return rows.length === 0 ? [] : renderSection(`${id}: ${method} ${path}`, rows, style);
   });
   return `${tables.join('\n')}\n--curl prints commands to copy.\n`;
 }

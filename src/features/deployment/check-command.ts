@@ -149,9 +149,9 @@ function formatChange({ subject, before, after, why }: CheckChange): string {
   return `${subject}: ${before} before, ${after} now${reason}`;
 }
 
-function renderPlan(plan: ReturnType<typeof planCheck>, { width }: Style): string {
+function renderPlan(plan: ReturnType<typeof planCheck>, style: Style): string {
   const rows = plan.map(({ request, times, why }, at) => {
     return [String(at + 1), request, `${why}${times > 1 ? `, ${times} times` : ''}`];
   });
-  return renderTable(rows, { width, columns: [String(plan.length).length, 46] });
+  return renderTable(rows, style);
 }

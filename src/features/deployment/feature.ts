@@ -2,14 +2,41 @@ import { isLoopbackName } from '../../core/contract/base-url.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import type { Feature } from '../../server/feature.ts';
 import type { BaseOptions } from '../../server/options.ts';
-import { UsageError } from '../../terminal/command.ts';
-import type { ProgramFeature } from '../../terminal/program-feature.ts';
+import { type FeatureCommand, type ProgramFeature, UsageError } from '../../terminal/command.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { createNotes, SAVED_VERDICTS, type SavedVerdicts } from './check/saved-verdicts.ts';
-import { DEPLOYMENT_COMMANDS } from './commands.ts';
 import { DEPLOYMENT_FLAGS } from './flags.ts';
 import { DEPLOYMENT_OPTIONS, type UpstreamOptions } from './options.ts';
 import { openUpstream } from './upstream.ts';
+
+const OF_BOTH = ['timeout', 'yes', 'json', 'force', 'help', 'version'] as const;
+
+const DEPLOYMENT_COMMANDS = {
+  check: {
+    takes: ['URL', 1, 1],
+    summary: 'Find out how a deployment answers, and whether it follows the interface document.',
+    examples: [
+      ['check URL --key KEY --save staging.json', 'make the mock answer the same'],
+      ['check URL --key KEY --writes --cancel 17', 'also create animals and cancel order 17'],
+      ['check URL --key KEY --yes --against staging.json', 'fail if they have changed'],
+    ],
+    flags: [...OF_BOTH, 'readOnlyKey', 'invalidKey'],
+    load: async () => ({ run: (await import('./check-command.ts')).check }),
+  },
+  record: {
+    takes: ['URL', 1, 1],
+    summary: 'Write a fixture from the data of a deployment. Sends only GET requests.',
+    examples: [
+      ['record URL --key KEY --output staging.json', 'start from the data of staging'],
+      [
+        'record URL --key KEY --output staging.json --diff',
+        'record it again and show what changed',
+      ],
+    ],
+    flags: [...OF_BOTH, 'output'],
+    load: async () => ({ run: (await import('./record-command.ts')).record }),
+  },
+} as const satisfies Readonly<Record<string, FeatureCommand>>;
 
 /** Compares the mock with running instances of the real service, and lets them answer. */
 export const DEPLOYMENT = {

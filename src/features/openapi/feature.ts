@@ -1,6 +1,6 @@
 import type { Feature } from '../../server/feature.ts';
 import { optionFor, SWITCH } from '../../server/option-kinds.ts';
-import type { ProgramFeature } from '../../terminal/program-feature.ts';
+import type { ProgramFeature } from '../../terminal/command.ts';
 import { OPENAPI_ENDPOINTS } from './endpoints.ts';
 
 /** The OpenAPI documents of the service and of the control API. */

@@ -18,8 +18,8 @@ import {
 import { classify, DATE_FORMS, describeOrder, SPELLINGS } from './forms.ts';
 import { CHECK_NAME, SENT_ID } from './probes.ts';
 import { PROMISES } from './promises.ts';
-import type { Facets, Scene, Step } from './scene.ts';
 import {
+  type Facets,
   type Facts,
   isFilter,
   isNextPage,
@@ -27,9 +27,11 @@ import {
   MAX_PAGE,
   type Read,
   readShown,
+  type Scene,
   type Shown,
+  type Step,
   stockOf,
-} from './shown.ts';
+} from './scene.ts';
 
 /** Stands in the reason of a verdict that is open because of others, not of the deployment. */
 export const OTHER_CLIENT = 'another client';

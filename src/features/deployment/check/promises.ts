@@ -2,7 +2,7 @@ import type { OperationId } from '../../../core/contract/operations.ts';
 import { RECORDS, SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import type { Probe } from './probes.ts';
-import { type Facts, isFilter, isNextPage, isWhole, limitOf, type Read, stockOf } from './shown.ts';
+import { type Facts, isFilter, isNextPage, isWhole, limitOf, type Read, stockOf } from './scene.ts';
 
 const isLastFilter = ({ path }: Probe) => path.endsWith(`=${SEEN_ANIMAL_STATUSES.at(-1)}`);
 

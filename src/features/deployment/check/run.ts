@@ -10,8 +10,7 @@ import { readReplies } from './facets.ts';
 import type { Exhibit } from './predict.ts';
 import { describeExchange, ProbeSender, type Sender } from './probe-sender.ts';
 import { planStories, ROUNDS, type Story } from './probes.ts';
-import { type Facets, Scene, type Step } from './scene.ts';
-import { isWhole, MAX_PAGE, readShown } from './shown.ts';
+import { type Facets, isWhole, MAX_PAGE, readShown, Scene, type Step } from './scene.ts';
 import { createWorld, type World } from './world.ts';
 
 export interface CheckRun {
@@ -36,9 +35,9 @@ export async function runCheck(
   options: DeploymentFlags,
   progress: Progress = () => {},
 ): Promise<CheckRun> {
-  const runner = new Runner(client, options, progress);
+  const teller = new StoryTeller(client, options, progress);
   const rounds: (readonly Scene[])[] = [];
-  while (rounds.length < ROUNDS) rounds.push(await runner.round(rounds[0]));
+  while (rounds.length < ROUNDS) rounds.push(await teller.round(rounds[0]));
   const [first = [], last = []] = rounds;
   const stories = last.map((scene, at): Exhibit => {
     const { story, world } = scene;
@@ -50,8 +49,8 @@ export async function runCheck(
   if (!exchanges.some(({ probe }) => probe.key === undefined)) {
     throw new DeploymentError(`no request got an answer from the service: ${first[0]?.reason}`);
   }
-  const { clock } = runner.sender;
-  return { stories, options, clock, notes: [...runner.notes] };
+  const { clock } = teller.sender;
+  return { stories, options, clock, notes: [...teller.notes] };
 }
 
 function commonFacets(scenes: readonly Scene[], at: number): Facets {
@@ -66,7 +65,8 @@ const LISTS = 3;
 
 type Answer = Awaited<ReturnType<ProbeSender['ask']>>;
 
-class Runner {
+/** Tells all stories to a deployment, round by round. */
+class StoryTeller {
   readonly notes = new Set<string>();
   readonly sender: ProbeSender;
   readonly #options: DeploymentFlags;
