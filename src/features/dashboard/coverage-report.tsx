@@ -6,7 +6,8 @@ import { type CoverageLinks, type CoverageProps, CoverageTable } from './parts/c
 import { Sides } from './parts/message.tsx';
 import { Fold } from './parts/panel.tsx';
 import { column, Table } from './parts/table.tsx';
-import { plural, shorten, visible } from './parts/texts.tsx';
+import { shorten, visible } from './parts/texts.tsx';
+import { plural } from './state/route.ts';
 import type { ListedExchange } from './state/session.ts';
 import { StatusBadge } from './views/exchange-rows.tsx';
 

@@ -53,18 +53,18 @@ describeDashboard('a tester', (open) => {
       .fill('{"name":"Rex","categoryId":9007199254740993}');
     await press('Send');
     await opened(page, 2).waitFor();
-    await page
-      .getByText('Differs from exchange 1 in: request line, request body, status, reply body.')
-      .waitFor();
+    await page.getByText('Differs from exchange 1.').waitFor();
+    const added = page.locator('article').first().locator('ins');
+    for (const text of ['POST /', '"name": "Rex"', '→ 201', '"id": 65']) {
+      await added.filter({ hasText: text }).first().waitFor();
+    }
     expect((await service('GET', '/pets/65')).text).toContain('9007199254740993');
     await press('Unpin');
     await press('Send again');
     await opened(page, 4).waitFor();
     await press('Compare with exchange 2');
-    await page.getByText('Differs from exchange 2 in: reply body.').waitFor();
-    expect(await page.locator('article').first().locator('ins').allTextContents()).toContainEqual(
-      expect.stringContaining('66'),
-    );
+    await page.getByText('Differs from exchange 2.').waitFor();
+    expect(await added.allTextContents()).toEqual([expect.stringContaining('66')]);
     // It was asked for here: no other one that is opened is compared.
     await press('Newer');
     await page.getByText('There is no newer exchange.').waitFor();
@@ -108,10 +108,10 @@ describeDashboard('a tester', (open) => {
     await exchange(page, 2).waitFor();
     const search = page.getByLabel('Search', { exact: true });
     await search.fill('metod:GET');
-    await page.getByText(/^The search: .*\(did you mean method\?\)/).waitFor();
+    await page.getByText(/^Search: .*\(did you mean method\?\)/).waitFor();
     expect(await search.getAttribute('aria-invalid')).toBe('true');
     await exchange(page, 2).waitFor();
-    const problem = (await page.getByText(/^The search: /).textContent()) ?? '';
+    const problem = (await page.getByText(/^Search: /).textContent()) ?? '';
     await press('What you can type');
     const help = page.locator('#search-words');
     const named = /a field \(([^)]*)\)/.exec(problem)?.[1]?.match(/[a-z]+/g) ?? [];
@@ -120,6 +120,9 @@ describeDashboard('a tester', (open) => {
     await page.keyboard.press('Escape');
     await search.fill('path:ORDERS');
     await exchange(page, 1).waitFor({ state: 'detached' });
+    await search.fill('');
+    await press('with findings');
+    await page.getByRole('row', { name: /Exchange 1 .*1 finding/ }).waitFor();
     await search.fill('header:x-trace=ab -method:DELETE');
     await exchange(page, 2).waitFor({ state: 'detached' });
     await exchange(page, 1).waitFor();
@@ -146,9 +149,17 @@ describeDashboard('a tester', (open) => {
     await service('DELETE', '/store/orders/1');
     await exchange(page, 2).waitFor();
     await page.getByText('moved the clock by +30 days, by the control API').first().waitFor();
+    // An age is real time; under a moved clock, there is its date.
+    const date = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 7);
+    const ages = await page.locator('tr:not(.note) time').allTextContents();
+    expect(ages).toEqual([expect.stringContaining(date), expect.stringMatching(/^now$|^\d+ s$/)]);
     await exchange(page, 2).click();
     const detail = page.getByRole('article');
     await detail.getByText('order 1 is already cancelled', { exact: true }).first().waitFor();
+    // What the call named, although it changed nothing.
+    await detail.getByText('Store before and after').click();
+    await detail.getByText('order 1 unchanged').waitFor();
+    await detail.getByText('"status": "cancelled"').waitFor();
     await press('204 cancel-again=204');
     await detail.locator('ins', { hasText: 'No body.' }).waitFor();
     await press('Use this cancel-again=204');
@@ -160,7 +171,7 @@ describeDashboard('a tester', (open) => {
     await press('Use this cancel-again=204');
     await page.getByText('cancel-again is 204.').waitFor();
     await press('Close');
-    await press('4 new'); // they waited while the list had the focus
+    await press('1 new, 3 changes'); // they waited while the list had the focus
     await press('Undo assumed cancel-again=204');
     await page.getByText('Undone: assumed cancel-again=204.').waitFor();
     expect((await service('DELETE', '/store/orders/1')).status).toBe(409);
@@ -197,18 +208,36 @@ describeDashboard('a tester', (open) => {
       assumptions: [],
       clock: { real: true },
     });
+    await page.getByText('Replaying starts from the store as it is now').waitFor();
     await press('Replay this and the later ones');
-    await page.getByText('Sent exchange 1 and the later ones again.').waitFor();
+    await page.getByText('Sent 2 calls again, from exchange 1, on the present store.').waitFor();
     expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'cancelled' });
     expect((await control('GET', '/requests/4')).json).toMatchObject({ replays: 2, status: 200 });
-    // What says nothing of a change takes no Undo away, nor does another view, nor time.
+    await page.getByRole('link', { name: 'Show them' }).click();
+    await exchange(page, 4).waitFor();
+    await page.getByText('2 matches').waitFor();
+    // Another view takes no Undo away, nor does time.
     await page.getByRole('link', { name: 'Store', exact: true }).click();
-    await page
-      .getByText('Sent exchange 1 and the later ones again.')
-      .waitFor({ state: 'detached' });
     await press('Undo');
+    await page.getByText('Took back what exchanges 3 to 4 changed.').waitFor();
+    expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'pending' });
+    await press('Undo');
+    await page.getByText('Undone: rewound to before call 3.').waitFor();
+    expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'cancelled' });
+    await page.getByRole('link', { name: 'Exchanges' }).click();
+    // What it would take along is said before.
+    await press('Undo rewound to before call 1');
+    await page.getByText('and with it what 1 later call changed.').waitFor();
+    await press('Cancel');
+    expect((await control('GET', '/requests?edits=true&limit=0')).json).toMatchObject({
+      edits: expect.arrayContaining([
+        expect.objectContaining({ what: 'rewound to before call 1', isUndone: false }),
+      ]),
+    });
+    await press('Undo rewound to before call 1');
+    await press('Yes, undo');
     await page.getByText('Undone: rewound to before call 1.').waitFor();
-    const { latestExchange: _, ...after } = await statusOf();
+    const { latestExchange: _, keptExchanges: _kept, ...after } = await statusOf();
     expect(before).toMatchObject(after);
   });
 
@@ -277,11 +306,27 @@ describeDashboard('a tester', (open) => {
     await asked;
     await exchange(page, 1).hover();
     const read = page.waitForResponse(latest);
+    const later = /requests\?.*limit=0/;
+    let answerLater = (): void => undefined;
+    const isShown = new Promise<void>((resolve) => {
+      answerLater = resolve;
+    });
+    await page.route(later, (route) => isShown.then(() => route.continue()));
+    const askedLater = page.waitForRequest(later);
     answer();
     await read;
     await service('GET', '/pets/3');
-    await button('2 new').waitFor();
+    await askedLater;
     expect(await page.getByRole('link', { name: /^Exchange \d/ }).count()).toBe(1);
+    await page.mouse.move(0, 0);
+    await page.evaluate('location.hash = "#/exchanges?search="'); // which draws anew
+    await exchange(page, 2).hover();
+    // What was read for rows that are shown no more brings none of them back.
+    const readLater = page.waitForResponse(later);
+    answerLater();
+    await readLater;
+    await button('1 new').waitFor();
+    expect(await page.getByRole('link', { name: /^Exchange \d/ }).count()).toBe(2);
     await page.mouse.move(0, 0);
     await exchange(page, 3).waitFor();
   });
@@ -413,7 +458,7 @@ describeDashboard('a tester', (open) => {
   });
 
   test('sees in the title how many calls came while the page was hidden', async () => {
-    const { page, service } = await open();
+    const { page, service, control } = await open();
     await page.getByText('No exchanges yet').waitFor();
     const hide = (hidden: boolean) =>
       page.evaluate(`
@@ -426,5 +471,10 @@ describeDashboard('a tester', (open) => {
     await expect.poll(() => page.title()).toMatch(/^\(2\) Exchanges · /);
     await hide(false);
     await expect.poll(() => page.title()).toMatch(/^Exchanges · /);
+    // The tab counts what is kept: none after a reset.
+    const count = page.locator('nav a[data-count="2"]', { hasText: 'Exchanges' });
+    await count.waitFor();
+    await control('POST', '/reset');
+    await count.waitFor({ state: 'detached' });
   });
 });

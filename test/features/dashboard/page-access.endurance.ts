@@ -123,6 +123,10 @@ describeDashboard('the page', (open) => {
           views: views.scrollWidth - views.clientWidth,
           header: document.querySelector('header').scrollHeight,
           panel: Math.min(innerWidth, ...[...document.querySelectorAll('.panel')].map(widthOf)),
+          cut: [...document.querySelectorAll('.exchanges td.place')].filter((it) => {
+            it.firstChild.textContent = '99999';
+            return it.scrollWidth > it.clientWidth;
+          }).length,
           arrow: Math.max(0, ...[...document.querySelectorAll('.switcher > *')]
             .map((it) => it.getBoundingClientRect().right - it.parentElement.getBoundingClientRect().right)),
           beyond: [...document.querySelectorAll('main :is(.panel, .actions) button')]
@@ -145,6 +149,7 @@ describeDashboard('the page', (open) => {
             covered: 0,
             overflow: 0,
             views: 0,
+            cut: 0,
             arrow: 0,
             beyond: 0,
             thin: 0,
@@ -220,6 +225,8 @@ describeDashboard('the page', (open) => {
         expect([width, own > 0 && x + own <= width]).toEqual([width, true]);
       }
     }
+    // Where there is no room for each change, a menu has them.
+    await page.getByRole('button', { name: '2: 1 reply waits changes' }).click();
     await page.getByRole('link', { name: '1 reply waits' }).click();
     await page.getByRole('button', { name: /^Release exchange/ }).click();
     expect((await held).status).toBe(200);
@@ -242,6 +249,17 @@ describeDashboard('the page', (open) => {
     ['sandboxes', 'Shortcuts', 'Shortcuts'],
     ['store/animals', 'Reset sandbox', 'Yes, reset'],
   ] as const;
+
+  test('closes a question when somebody goes elsewhere', async () => {
+    const { page } = await visited('clock');
+    await page.evaluate('location.hash = "#/store/orders"');
+    await page.getByRole('button', { name: 'Delete order 1', exact: true }).click();
+    const question = page.getByRole('dialog', { name: 'Delete order 1?' });
+    await question.waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Clock' }).waitFor();
+    await question.waitFor({ state: 'hidden' });
+  });
 
   test('keeps the focus in sight, whatever is pressed', async () => {
     const { page } = await visited('exchanges');

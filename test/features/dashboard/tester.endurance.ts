@@ -68,13 +68,16 @@ describeDashboard('a tester', (open, browser) => {
     const { page, press } = await open('store/inventory');
     await press('Edit inventory entry 1');
     await page.getByText('Edit inventory entry 1', { exact: true }).waitFor();
-    await page.getByLabel('quantity').fill('many');
-    await press('Save');
-    await page
-      .getByRole('alert')
-      .getByText(/^Expected an integer .*, found "many"\.$/)
-      .waitFor();
     const quantity = page.getByLabel('quantity');
+    await quantity.fill('many');
+    await page.getByLabel('status').focus();
+    const save = page.getByRole('button', { name: 'Save', exact: true });
+    const place = await save.boundingBox();
+    await press('Save');
+    await page.getByRole('alert').getByText('Expected an integer, found "many".').waitFor();
+    // It has the focus, and nothing has moved.
+    await page.locator('[name="quantity"]:focus').waitFor();
+    expect(await save.boundingBox()).toEqual(place);
     expect(await quantity.inputValue()).toBe('many');
     expect(await quantity.getAttribute('aria-invalid')).toBe('true');
     await press('Add an inventory entry');
@@ -87,6 +90,9 @@ describeDashboard('a tester', (open, browser) => {
       'quantity',
       'status',
     ]);
+    await press('Cancel');
+    await press('Empty inventory');
+    await page.getByText('There are no inventory entries. Add an inventory entry').waitFor();
   });
 
   test('sorts, pages and restores the store from a snapshot', async () => {

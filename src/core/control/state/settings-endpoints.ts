@@ -76,6 +76,7 @@ const STATUS = namedObject('Status', {
   held: required(COUNT, 'How many replies rules hold back.'),
   latches: required(TEXTS, 'The names of the latches, which hold replies back until opened.'),
   latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
+  keptExchanges: required(COUNT, 'How many exchanges the journal keeps.'),
   changed: required(
     object(ofCollections(COUNT, 'How many', 'differ')),
     'How many records differ from those of the start.',
@@ -254,6 +255,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
     const { name, state } = sandbox;
     const { active, choices, keys } = state.settings;
     const { valid, readOnly, invalid } = keys;
+    const { number: latestExchange, size: keptExchanges } = await journal.size();
     const chosen = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
     return json<SandboxStatus>({
       sandbox: name,
@@ -263,7 +265,8 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
       upstream: sandboxes.upstream?.url,
       held: (await journal.held()).length,
       latches: [...state.latches.keys()],
-      latestExchange: (await journal.size()).number,
+      latestExchange,
+      keptExchanges,
       changed: measureChanges(sandbox.start.store, state.store).changed,
       changedIds: listChanged(sandbox.start.store, state.store),
       server: sandboxes.run,

@@ -1,7 +1,6 @@
-import { signal } from '@preact/signals';
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { notice } from '../state/session.ts';
+import { ask, notice, question } from '../state/session.ts';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes, 'onClick' | 'label'> {
   readonly label: string;
@@ -55,18 +54,6 @@ export function Button({ label, of = '', confirm, onClick, ...attributes }: Butt
   );
 }
 
-interface Question extends Readonly<Record<'name' | 'label' | 'text', string>> {
-  readonly answer: (isYes: boolean) => void;
-}
-
-const question = signal<Question | undefined>(undefined);
-
-function ask(name: string, label: string, text: string): Promise<boolean> {
-  return new Promise((answer) => {
-    question.value = { name, label, text, answer };
-  });
-}
-
 export function Confirmation() {
   const dialog = useRef<HTMLDialogElement>(null);
   const { name = '', label = '', text, answer } = question.value ?? {};
@@ -98,6 +85,11 @@ export function Confirmation() {
       </form>
     </dialog>
   );
+}
+
+/** Why the server refused what was chosen here. */
+export function Refusal({ of }: { readonly of: string }) {
+  return notice.value?.at === of ? <b class="problem">{notice.value.text}</b> : null;
 }
 
 interface SegmentsProps {
@@ -138,8 +130,10 @@ export function Menu({ label, of, children }: MenuProps) {
         popover="auto"
         class="menu-list"
         onClick={({ currentTarget }) => currentTarget.hidePopover()}
-        onToggle={({ currentTarget }) => currentTarget.querySelector('button')?.focus()}
-        onKeyDown={(event) => moveFocus(event, 'button:enabled')}
+        onToggle={({ currentTarget }) =>
+          currentTarget.querySelector<HTMLElement>(':is(a, button)')?.focus()
+        }
+        onKeyDown={(event) => moveFocus(event, ':is(a, button:enabled)')}
       >
         {children}
       </div>

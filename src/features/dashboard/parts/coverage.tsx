@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { OPERATION_IDS, type OperationId } from '../../../core/contract/operations.ts';
-import { formatHref, go, route } from '../state/route.ts';
+import { formatHref, go, plural, route } from '../state/route.ts';
 import { Panel } from './panel.tsx';
 import { column, Rows, Table } from './table.tsx';
-import { Prose, plural, shorten, visible } from './texts.tsx';
+import { Prose, shorten, visible } from './texts.tsx';
 
 type Coverage = ReplyOf<'GET /coverage'>;
 type Findings = ReplyOf<'GET /findings'>;

@@ -5,9 +5,9 @@ import {
   type FormHTMLAttributes,
 } from 'preact';
 import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+import { keep, readKept } from '../state/kept.ts';
 import { takeProblems } from '../state/resource.ts';
 import { refine, route } from '../state/route.ts';
-import { sandbox } from '../state/session.ts';
 import { Button, useBusy } from './buttons.tsx';
 import { Prose } from './texts.tsx';
 
@@ -32,10 +32,10 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
   const ref = useRef<HTMLFormElement>(null);
   const { isBusy, name, during } = useBusy();
   const [problems, setProblems] = useState<Texts>(new Map());
-  const key = draftKey(draft);
-  const [kept, keep] = useState<Texts>(() => {
-    const texts = draft === undefined ? null : sessionStorage.getItem(key);
-    return new Map(Object.entries(JSON.parse(texts ?? '{}')));
+  const key = `form ${draft}`;
+  const [kept, setKept] = useState<Texts>(() => {
+    const texts = draft === undefined ? {} : readKept<Record<string, string>>(key);
+    return new Map(Object.entries(texts ?? {}));
   });
   const read = (form: HTMLFormElement): Texts => {
     form.querySelectorAll('textarea').forEach(checkLines);
@@ -46,6 +46,9 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
   useEffect(() => {
     if (ref.current !== null) read(ref.current);
   }, []);
+  useEffect(() => {
+    ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problems]);
   const submit = async (form: HTMLFormElement) => {
     const sent = readTexts(form);
     const result = await onSubmit(sent);
@@ -63,12 +66,12 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
       aria-busy={isBusy}
       onInput={({ currentTarget }) => {
         if (problems.size > 0) setProblems(new Map());
-        const texts = format(read(currentTarget));
-        if (draft !== undefined) sessionStorage.setItem(key, texts);
+        const texts = read(currentTarget);
+        if (draft !== undefined) keep(key, Object.fromEntries(texts));
       }}
       onReset={() => {
-        sessionStorage.removeItem(key);
-        keep(new Map());
+        keep(key, undefined);
+        setKept(new Map());
       }}
       onSubmit={(event) => {
         event.preventDefault();
@@ -82,17 +85,6 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
 
 export function Submit({ label }: { readonly label: string }) {
   return <button type="submit">{useContext(Context).name(label)}</button>;
-}
-
-function draftKey(draft = ''): string {
-  return `petstore-mock form ${sandbox} ${draft}`;
-}
-
-/** The forms into which something is typed that was not sent, by how their names go on. */
-export function listFormDrafts(start: string): readonly string[] {
-  const prefix = draftKey(start);
-  const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(prefix));
-  return keys.map((key) => key.slice(prefix.length));
 }
 
 function format(texts: Texts): string {
@@ -126,7 +118,15 @@ export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
   readonly placeholder?: string | undefined;
 }
 
-export function FormField({ label, value, rows, options, empty, hint, ...others }: FieldProps) {
+export function FormField({
+  label,
+  value,
+  rows,
+  options,
+  empty,
+  hint = '',
+  ...others
+}: FieldProps) {
   const id = useId();
   const { problems, kept } = useContext(Context);
   const { problem = problems.get(others.name), ...input } = others;
@@ -149,23 +149,20 @@ export function FormField({ label, value, rows, options, empty, hint, ...others 
           class: 'mono',
           autocomplete: 'off',
           'aria-invalid': problem !== undefined,
-          'aria-describedby': (problem && `${id}-problem`) || (hint && `${id}-hint`),
+          'aria-describedby': `${id}-hint`,
           rows,
           defaultValue: initial,
           title: input.placeholder,
           ...input,
         })
       )}
-      {problem !== undefined && (
-        <span id={`${id}-problem`} class="problem" role="alert">
-          {problem}
-        </span>
-      )}
-      {hint && (
-        <span id={`${id}-hint`} class="hint">
-          <Prose text={hint} />
-        </span>
-      )}
+      <span
+        id={`${id}-hint`}
+        class={problem === undefined ? 'hint' : 'hint problem'}
+        role={problem === undefined ? undefined : 'alert'}
+      >
+        {problem ?? <Prose text={hint} />}
+      </span>
     </div>
   );
 }
@@ -237,16 +234,21 @@ export function NameForm({ label, action, onName }: NameFormProps) {
 
 type QueryProps = Pick<FieldProps, 'name' | 'label'>;
 
-export function QuerySearch({ name, label }: QueryProps) {
+type SearchProps = Pick<FieldProps, 'name' | 'placeholder' | 'problem'>;
+
+/** @param problem what is wrong with what is searched, which `search-problem` says */
+export function QuerySearch({ name, placeholder, problem }: SearchProps) {
   return (
     <input
       type="search"
       class="search"
       aria-label="Search"
-      placeholder={`Search ${label}`}
+      aria-describedby="search-problem"
+      aria-invalid={problem !== undefined}
+      placeholder={placeholder}
       maxLength={200}
       value={route.value.query.get(name) ?? ''}
-      onInput={({ currentTarget: { value } }) => refine({ [name]: value })}
+      onInput={({ currentTarget: { value } }) => refine({ [name]: value, before: '' })}
     />
   );
 }

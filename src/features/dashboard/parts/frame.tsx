@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { undo, usePolled } from '../state/resource.ts';
-import { capitalize, formatHref, openedTitle } from '../state/route.ts';
+import { usePolled } from '../state/resource.ts';
+import { capitalize, formatHref, openedTitle, route } from '../state/route.ts';
 import {
   arrivals,
-  client,
   connection,
   enterToken,
   lastChange,
@@ -13,6 +12,7 @@ import {
   sandbox,
   seenExchange,
 } from '../state/session.ts';
+import { readStatus, status } from '../state/settings.ts';
 import { Button, Confirmation } from './buttons.tsx';
 import { Form, FormField, Submit } from './form.tsx';
 import { noteStatus, Restarted } from './restart.tsx';
@@ -32,7 +32,8 @@ type ViewName = (typeof GROUPS)[number][number];
 const { format: formatCount } = new Intl.NumberFormat('en', { notation: 'compact' });
 
 export function Frame({ current, children }: { current: ViewName; children: ComponentChildren }) {
-  const { value } = usePolled('status', (signal) => client.call('GET /status', { signal }));
+  usePolled('status', readStatus);
+  const { value } = status;
   const title = capitalize(current);
   const latest = value?.latestExchange ?? 0;
   const seen = useRef(latest);
@@ -48,16 +49,21 @@ export function Frame({ current, children }: { current: ViewName; children: Comp
     // A call that came before the stream was open.
     if (latest > (seenExchange.value ?? latest)) arrivals.value += 1;
   }, [value]);
-  const menu = useRef<HTMLElement>(null);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    if (menu.current?.matches(':popover-open')) menu.current.hidePopover();
     if (document.activeElement !== document.body) heading.current?.focus();
   }, [current]);
+  const { item } = route.value;
+  useEffect(() => {
+    // A question and a menu are about what is no longer there.
+    for (const dialog of document.querySelectorAll('dialog')) dialog.close();
+    const isOpen = '[popover="auto"]:popover-open';
+    for (const it of document.querySelectorAll<HTMLElement>(isOpen)) it.hidePopover();
+  }, [current, item]);
   useKeptFocus();
   const { scenarios = [], assumptions = [], changed } = value ?? {};
-  const counts: Partial<Record<ViewName, number>> = {
-    exchanges: latest,
+  const counts: Partial<Record<ViewName, number | undefined>> = {
+    exchanges: value?.keptExchanges,
     scenarios: scenarios.length,
     store: Object.values<number>(changed ?? {}).reduce((sum, count) => sum + count, 0),
     assumptions: assumptions.length,
@@ -70,7 +76,7 @@ export function Frame({ current, children }: { current: ViewName; children: Comp
       <header class="top">
         <b class="brand">petstore-mock</b>
         <Button class="menu" label={title} popovertarget="views" />
-        <nav id="views" popover="auto" aria-label="Views" ref={menu}>
+        <nav id="views" popover="auto" aria-label="Views">
           {GROUPS.map((group) => (
             <span key={group[0]} class="group">
               {group.map((name) => (
@@ -157,7 +163,7 @@ function TokenForm() {
 
 /** What the last actions did, where it covers no row. */
 function Foot() {
-  const { kind, edits } = notice.value ?? {};
+  const { kind, undo } = notice.value ?? {};
   useEffect(() => {
     if (kind !== 'done') return undefined;
     const timer = setInterval(() => {
@@ -169,7 +175,7 @@ function Foot() {
   return (
     <footer>
       <div role="status">
-        {!edits && <Told by={lastChange} />}
+        {!undo && <Told by={lastChange} />}
         {kind === 'done' && <Told by={notice} />}
       </div>
       <div role="alert">{kind === 'failed' && <Told by={notice} />}</div>
@@ -179,12 +185,12 @@ function Foot() {
 
 function Told({ by }: { readonly by: typeof notice }) {
   if (by.value === undefined) return null;
-  const { kind, text, edits } = by.value;
-  const stays = kind === 'failed' || edits !== undefined;
+  const { kind, text, undo, link } = by.value;
   return (
     <p class={`notice bar ${kind}`}>
-      {visible(text)} {edits && <Button label="Undo" onClick={() => undo(edits)} />}{' '}
-      {stays && (
+      {visible(text)} {link && <a href={link[1]}>{link[0]}</a>}{' '}
+      {undo && <Button label="Undo" onClick={undo} />}{' '}
+      {(undo || kind === 'failed') && (
         <Button
           class="link"
           label="Dismiss"

@@ -1,11 +1,12 @@
-import type { BodyOf, ReplyOf } from '../../../client/control-client.ts';
+import type { BodyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
 import { perform } from '../state/resource.ts';
-import { formatHref } from '../state/route.ts';
+import { formatHref, plural } from '../state/route.ts';
 import { turnScenario } from '../state/scenarios.ts';
-import { reloadAll, sandbox, serviceUrl, status } from '../state/session.ts';
-import { Button, copy } from './buttons.tsx';
-import { formatTime, plural, shorten, visible } from './texts.tsx';
+import { reloadAll, sandbox, serviceUrl } from '../state/session.ts';
+import { type Status, status } from '../state/settings.ts';
+import { Button, copy, Menu } from './buttons.tsx';
+import { formatTime, shorten, visible } from './texts.tsx';
 
 type Change = readonly [kind: string, text: string, href: string, end?: End];
 
@@ -22,7 +23,7 @@ export function restore(done: string, ...parts: readonly Part[]): Promise<boolea
   return perform(done, 'POST /reset', { body: { keep } });
 }
 
-function listChanges(status: ReplyOf<'GET /status'>): readonly Change[] {
+function listChanges(status: Status): readonly Change[] {
   const { scenarios, changed, assumptions, clock, latches, held, upstream } = status;
   const find = (search: string) => formatHref('exchanges', undefined, { search });
   const endOf = (part: Part, what: string): End => [
@@ -59,6 +60,15 @@ function listChanges(status: ReplyOf<'GET /status'>): readonly Change[] {
   return rows.filter((row) => row !== false);
 }
 
+function drawChip([kind, text, href, end]: Change) {
+  return (
+    <span key={text} class={`chip ${kind}`}>
+      <a href={href}>{text}</a>
+      {end && <Button label="×" aria-label={end[0]} onClick={end[1]} />}
+    </span>
+  );
+}
+
 const RESET =
   'Its exchanges, coverage and findings are deleted, which Undo does not bring back. Its records, active scenarios, assumptions and clock go back to the start. Snapshots and scenarios of your own stay.';
 
@@ -79,6 +89,9 @@ const normalize = () =>
 export function StateStrip() {
   const changes = status.value === undefined ? [] : listChanges(status.value);
   const { scenarios = [], clock } = status.value ?? {};
+  // The others are in a menu.
+  const shown = changes.length === 1 ? 1 : Math.max(0, Math.floor((innerWidth - 560) / 170));
+  const hidden = changes.length - shown;
   const isOther = scenarios.length > 0 || clock?.real === false;
   return (
     <section class={isOther ? 'strip changed' : 'strip'} aria-label="State of this sandbox">
@@ -90,12 +103,15 @@ export function StateStrip() {
         {status.value !== undefined && changes.length === 0 && (
           <span class="quiet">Nothing changed</span>
         )}
-        {changes.map(([kind, text, href, end]) => (
-          <span key={text} class={`chip ${kind}`}>
-            <a href={href}>{text}</a>
-            {end && <Button label="×" aria-label={end[0]} onClick={end[1]} />}
-          </span>
-        ))}
+        {changes.slice(0, shown).map(drawChip)}
+        {hidden > 0 && (
+          <Menu
+            label={shown > 0 ? `+${hidden} more` : `${hidden}: ${changes[0]?.[1]}`}
+            of="changes"
+          >
+            {changes.slice(shown).map(drawChip)}
+          </Menu>
+        )}
       </span>
       {changes.length > 0 && <Button label="Back to normal" onClick={normalize} />}
       <Button label="Reset" of={`sandbox ${sandbox}`} confirm={RESET} onClick={reset} />

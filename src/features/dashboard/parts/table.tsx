@@ -1,9 +1,8 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import { parseJson } from '../../../core/json.ts';
 import { usePolled } from '../state/resource.ts';
-import { refine, route } from '../state/route.ts';
+import { plural, refine, route } from '../state/route.ts';
 import { Button } from './buttons.tsx';
-import { plural } from './texts.tsx';
 
 export interface Column<T> {
   readonly name: string;

@@ -16,10 +16,6 @@ export function shorten(text: string, max = 120): string {
   return text.length > max ? `${text.slice(0, max)}…` : text;
 }
 
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-}
-
 /** The server reads its clock once in a turn of the event loop: more digits would mislead. */
 export function formatDuration(duration: number): string {
   if (duration < 1) return '< 1 ms';

@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { QueryOf } from '../../../client/control-client.ts';
 import { useResource } from './resource.ts';
+import { plural } from './route.ts';
 import {
   arrivals,
   client,
@@ -10,8 +11,8 @@ import {
   epoch,
   type ListedExchange,
   seenExchange,
-  status,
 } from './session.ts';
+import { status } from './settings.ts';
 
 export const PAGE_SIZE = 50;
 
@@ -24,10 +25,15 @@ function readJournal(search: string, query: QueryOf<'GET /requests'>, signal?: A
   return client.call('GET /requests', { query: whole, signal });
 }
 
+interface Waiting {
+  readonly calls: number;
+  readonly edits: number;
+}
+
 interface Found extends ExchangePage {
   readonly by: string;
-  /** How many are newer than those shown, which stay. */
-  readonly waiting?: number;
+  /** How many calls and changes are newer than those shown, which stay. */
+  readonly waiting?: Waiting;
 }
 
 export function isHeldBack({ hold }: Pick<ListedExchange, 'hold'>): boolean {
@@ -79,7 +85,7 @@ export function useJournal(
     }
     const later = await readJournal(search, { after: newest, limit: 0, edits: true }, abort);
     const newEdits = (later.edits?.length ?? 0) - (last.edits?.length ?? 0);
-    const waiting = later.total + Math.max(0, newEdits);
+    const waiting = { calls: later.total, edits: Math.max(0, newEdits) };
     // No row comes or goes, but what is undone says so.
     const edits = later.edits?.slice(0, last.edits?.length);
     const known = { ...last, waiting, ...(edits && { edits }) };
@@ -91,13 +97,21 @@ export function useJournal(
   const isBehind = useRef<() => boolean>(() => false);
   const isDue = () => read.current !== arrivals.value || isBehind.current();
   const { value, error } = useResource(by, load, READ_INTERVAL_MS, isDue);
-  const isApplied = value === undefined || value.waiting !== undefined || !isHeld();
+  // Rows that were to stay are not those of now, if others were shown since they were read.
+  const isStale =
+    value?.waiting !== undefined && value.exchanges[0]?.number !== exchanges[0]?.number;
+  const isApplied = value === undefined || (value.waiting ? !isStale : !isHeld());
   // What was found before stays until the next search has an answer.
   if (isApplied || value.by !== shown.current?.by) shown.current = value ?? shown.current;
   const fresh = value?.exchanges.filter(({ number }) => number > newest).length ?? 0;
-  const waiting = value?.by !== by ? 0 : isApplied ? (value.waiting ?? 0) : fresh;
+  const unseen = isApplied ? value?.waiting : { calls: fresh, edits: 0 };
+  const { calls = 0, edits = 0 } = (value?.by === by && unseen) || {};
+  const waiting = [
+    ...(calls > 0 ? [`${calls.toLocaleString('en')} new`] : []),
+    ...(edits > 0 ? [plural(edits, 'change')] : []),
+  ].join(', ');
   // Read again rather than shown: whoever is back by then finds the rows where they were.
-  isBehind.current = () => waiting > 0 && !isHeld();
+  isBehind.current = () => isStale || (waiting !== '' && !isHeld());
   return {
     shown,
     edits: search === '' ? (shown.current?.edits ?? []) : [],

@@ -5,9 +5,17 @@ import { writeJson } from '../../../core/json.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
 import { curlCommand } from '../../../core/raw-http.ts';
 import { host } from './host.ts';
-import { attempt, formatError } from './resource.ts';
-import { go, withQuery } from './route.ts';
-import { client, type ListedExchange, PAGE_CLIENT, sandbox, servicePath } from './session.ts';
+import { attempt, formatError, undoCalls } from './resource.ts';
+import { formatHref, go, plural, withQuery } from './route.ts';
+import {
+  client,
+  type ListedExchange,
+  lastChange,
+  notice,
+  PAGE_CLIENT,
+  sandbox,
+  servicePath,
+} from './session.ts';
 
 export interface Request {
   readonly method: string;
@@ -184,18 +192,31 @@ export async function sendAgain({ number, method, target }: ListedExchange): Pro
 }
 
 /** Sends an exchange and all that came later again, one after the other, as far as they can be sent. */
-export function replayFrom(first: number): Promise<boolean> {
-  return attempt(`Sent exchange ${first} and the later ones again.`, async () => {
+export async function replayFrom(first: number): Promise<void> {
+  const sent: number[] = [];
+  const resend = async () => {
     const { exchanges } = await client.call('GET /requests', { query: { after: first - 1 } });
     for (const { number, replays } of exchanges) {
       if (replays !== undefined) continue;
-      try {
-        await replay(number);
-      } catch (error) {
+      const { number: next } = await replay(number).catch((error) => {
         throw new Error(`Stopped at exchange ${number}: ${formatError(error)}`);
-      }
+      });
+      sent.push(next);
     }
-  });
+  };
+  const isWhole = await attempt('There is no call to send again.', resend);
+  const [from, to] = [sent[0], sent.at(-1)];
+  if (from === undefined || to === undefined) return;
+  const text = `Sent ${plural(sent.length, 'call')} again, from exchange ${first}, on the present store.`;
+  const href = formatHref('exchanges', undefined, { search: `is:replay after:${from - 1}` });
+  const stop = isWhole ? '' : ` ${notice.value?.text}`;
+  notice.value = undefined;
+  lastChange.value = {
+    kind: isWhole ? 'done' : 'failed',
+    text: text + stop,
+    link: ['Show them', href],
+    undo: () => undoCalls(from, to),
+  };
 }
 
 export function parseHeaderLines(text: string): (readonly [name: string, value: string])[] {

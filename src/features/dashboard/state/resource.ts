@@ -6,9 +6,10 @@ import {
   readEvents,
 } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
-import { capitalize, route } from './route.ts';
+import { capitalize, plural, route } from './route.ts';
 import {
   arrivals,
+  ask,
   changes,
   client,
   connection,
@@ -139,25 +140,57 @@ function formatChanged(edits: readonly ListedEdit[]): string {
   return texts.length === 0 ? '' : ` Records changed: ${texts.join(', ')}.`;
 }
 
-export async function undo(edits: readonly ListedEdit[]): Promise<void> {
-  const latest = (await listEdits()).findLast(({ isUndone }) => !isUndone);
-  const last = edits.at(-1);
-  if (latest !== undefined && last !== undefined && formatEdit(latest) !== formatEdit(last)) {
+/** Calls that may have changed records. */
+const WRITES = 'status:2xx -method:GET -method:HEAD';
+
+/** What happened since an exchange, and has an effect. */
+async function readSince(after: number) {
+  const query = { edits: true, limit: 0, after, search: WRITES };
+  // What cannot be read cannot be undone, which then says why.
+  const nothing = { total: 0, edits: undefined };
+  const { total, edits = [] } = await client.call('GET /requests', { query }).catch(() => nothing);
+  return { calls: total, edits: edits.filter(({ isUndone }) => !isUndone) };
+}
+
+/** Asks before what somebody else has done since goes, too. */
+async function mayGo(what: string, calls: number, edits = 0): Promise<boolean> {
+  if (calls + edits === 0) return true;
+  const also = [
+    ...(calls > 0 ? [plural(calls, 'later call')] : []),
+    ...(edits > 0 ? [plural(edits, 'later change')] : []),
+  ];
+  return ask(
+    'Undo',
+    'Undo',
+    `This takes back ${what}, and with it what ${also.join(' and ')} changed.`,
+  );
+}
+
+export async function undo(undone: readonly ListedEdit[]): Promise<void> {
+  const [first, last] = [undone[0], undone.at(-1)];
+  if (first === undefined || last === undefined) return;
+  const { calls, edits } = await readSince(first.after);
+  const latest = edits.at(-1);
+  if (latest !== undefined && formatEdit(latest) !== formatEdit(last)) {
     const text = `Not undone: ${latest.by} has ${latest.what} since. Undo takes that back first.`;
-    notice.value = { kind: 'failed', text, edits: [latest] };
+    notice.value = { kind: 'failed', text, undo: () => undo([latest]) };
     return;
   }
-  let laterCalls = 0;
-  const done = `Undone: ${edits.map(({ what }) => what).join(', ')}.`;
-  const isDone = await attempt(done, async () => {
-    for (const _ of edits) laterCalls += (await client.call('POST /undo')).laterCalls;
+  const what = undone.map((edit) => edit.what).join(', ');
+  if (formatChanged(undone) !== '' && !(await mayGo(what, calls))) return;
+  const isDone = await attempt(`Undone: ${what}.`, async () => {
+    for (const _ of undone) await client.call('POST /undo');
   });
-  if (!isDone) return;
-  lastChange.value = undefined;
-  if (laterCalls > 0) {
-    const calls = `${laterCalls} ${laterCalls === 1 ? 'call' : 'calls'} since`;
-    notice.value = { kind: 'done', text: `${done} It also took back what ${calls} had changed.` };
-  }
+  if (isDone) lastChange.value = undefined;
+}
+
+/** Goes back to before calls that were sent again. */
+export async function undoCalls(first: number, last: number): Promise<void> {
+  const { calls, edits } = await readSince(last);
+  const what = `what exchanges ${first} to ${last} changed`;
+  if (!(await mayGo(what, calls, edits.filter(({ after }) => after >= first).length))) return;
+  const input = { path: { number: first }, body: { to: 'before' } } as const;
+  await perform(`Took back ${what}.`, 'POST /requests/{number}/rewind', input);
 }
 
 /** The latest edit of this page that an action has been told to have made. */
@@ -175,7 +208,7 @@ async function offerUndo(told: Notice): Promise<void> {
   lastOwn = own.at(-1);
   if (edits.length === 0) return;
   if (notice.value === told) notice.value = undefined;
-  lastChange.value = { ...told, text: told.text + formatChanged(edits), edits };
+  lastChange.value = { ...told, text: told.text + formatChanged(edits), undo: () => undo(edits) };
 }
 
 /**
@@ -218,10 +251,21 @@ export function takeProblems(names: readonly string[]): ReadonlyMap<string, stri
     const name = names.findLast((one) => place.includes(`.${one}.`));
     if (name === undefined) continue;
     const isMissing = given === 'nothing' || given === 'null';
-    found.set(name, isMissing ? `Enter a ${name}.` : `Expected ${expected}, found ${given}.`);
+    // Nobody types an integer beyond these bounds.
+    const plain = expected.replace(/(?<=integer) from -\S+ to 2\^.*/, '');
+    found.set(name, isMissing ? `Enter a ${name}.` : `Expected ${plain}, found ${given}.`);
   }
   if (found.size > 0 && found.size === lastProblems.length) notice.value = undefined;
   return found;
+}
+
+/** A message whose place is in words: `$.rules[0].reply.status: …` becomes `rule 1, reply, status: …`. */
+export function sayPlace(message: string): string {
+  return message.replace(/^\$\.?([\w.[\]-]*)(?=: )|^query\.(?=\w)/, (_all, path = '') =>
+    path
+      .replace(/s?\[(\d+)\]/g, (_item: string, index: string) => ` ${Number(index) + 1}`)
+      .replaceAll('.', ', '),
+  );
 }
 
 export function formatError(error: unknown): string {
@@ -229,8 +273,8 @@ export function formatError(error: unknown): string {
   if (!(error instanceof ControlError)) return error instanceof Error ? error.message : `${error}`;
   const { message, problems } = error;
   const places = problems.map(({ path, line, expected, found }) => {
-    const where = [line && `line ${line}`, path.replace(/^\$\.?/, '')].filter(Boolean).join(', ');
-    return `${capitalize(`${where}: expected ${expected}, found ${found}`)}.`;
+    const where = line ? `line ${line}, ` : '';
+    return `${capitalize(where + sayPlace(`${path}: expected ${expected}, found ${found}`))}.`;
   });
   return places.join(' ') || `${capitalize(message).replace(/\.$/, '')}.`;
 }

@@ -15,6 +15,10 @@ export function capitalize(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
 }
 
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
 function parseRoute(hash: string): PageRoute {
   const { path, search } = parseTarget(hash.slice(1) || '/');
   const [, view, encoded = ''] = path.split('/');

@@ -1,6 +1,7 @@
 import { ControlError } from '../../../client/control-client.ts';
-import { attempt } from './resource.ts';
-import { client, type ScenarioSummary, sandbox, status } from './session.ts';
+import { keep, listKept, readKept } from './kept.ts';
+import { client, type ScenarioSummary } from './session.ts';
+import { choose, status } from './settings.ts';
 
 export const EXAMPLE = `description: Order 1 cannot be cancelled.
 rules:
@@ -21,24 +22,18 @@ export interface ScenarioVersion {
   readonly etag: string | undefined;
 }
 
-const DRAFTS = `petstore-mock draft ${sandbox}/`;
-
-export function listDrafts(): readonly string[] {
-  const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(DRAFTS));
-  return keys.map((key) => key.slice(DRAFTS.length));
-}
+export const listDrafts = () => listKept(draftKey(''));
 
 export function readDraft(name: string): ScenarioVersion | undefined {
-  const text = sessionStorage.getItem(DRAFTS + name);
-  return text === null ? undefined : JSON.parse(text);
+  return readKept(draftKey(name));
 }
 
-export function keepDraft(name: string, draft: ScenarioVersion): void {
-  sessionStorage.setItem(DRAFTS + name, JSON.stringify(draft));
+export function keepDraft(name: string, draft: ScenarioVersion | undefined): void {
+  keep(draftKey(name), draft);
 }
 
-export function dropDraft(name: string): void {
-  sessionStorage.removeItem(DRAFTS + name);
+function draftKey(name: string): string {
+  return `draft ${name}`;
 }
 
 /** Without a text and an ETag if the server no longer has it. */
@@ -57,14 +52,29 @@ export async function fetchScenario(name: string, signal?: AbortSignal): Promise
 async function putScenario(name: string, text: string, etag?: string): Promise<void> {
   const headers = etag === undefined ? {} : { 'If-Match': etag };
   await client.call('PUT /scenarios/{name}', { path: { name }, body: text, headers });
-  saved.set(name, text);
+  keepSaved(name, text);
 }
 
-/** What this tab has saved, for a server that runs anew. */
-export const saved = new Map<string, string>();
+const SAVED = 'saved';
+
+/** In characters. */
+const MAX_SAVED = 1_000_000;
+
+/** What this tab has saved, for a server that runs anew; of too much, the latest. */
+export function readSaved(): ReadonlyMap<string, string> {
+  return new Map(readKept<readonly [string, string][]>(SAVED));
+}
+
+/** @param text undefined if nothing is to come back */
+export function keepSaved(name: string, text: string | undefined): void {
+  const others = [...readSaved()].filter(([other]) => other !== name);
+  const all = text === undefined ? others : [...others, [name, text] as const];
+  while (JSON.stringify(all).length > MAX_SAVED) all.shift();
+  keep(SAVED, all);
+}
 
 export async function saveAgain(names: readonly string[]): Promise<void> {
-  const lost = [...saved].filter(([name]) => !names.includes(name));
+  const lost = [...readSaved()].filter(([name]) => !names.includes(name));
   await Promise.all(lost.map(([name, text]) => putScenario(name, text)));
 }
 
@@ -77,23 +87,42 @@ export async function addScenario(name: string, text: string): Promise<void> {
 let switching: Promise<boolean> = Promise.resolve(true);
 
 /** One after the other, and from what the server says: the list that the user sees may be older. */
-export function switchActive(done: string, next: (all: readonly string[]) => string[]) {
+function switchActive(
+  name: string,
+  done: string,
+  next: (active: readonly string[]) => readonly string[],
+): Promise<boolean> {
   const replace = async () => {
     const scenarios = next(listActive(await client.call('GET /scenarios')));
     await client.call('PUT /scenario', { body: { scenarios } });
   };
-  switching = switching.then(() => attempt(done, replace));
+  const last = switching;
+  const apply = ({ scenarios }: { scenarios: readonly string[] }) => ({
+    scenarios: next(scenarios),
+  });
+  switching = choose(name, apply, done, () => last.then(replace));
   return switching;
 }
 
 /** What a scenario has put into the store stays there when it goes. */
-export function turnScenario(name: string, isOn: boolean) {
+export function turnScenario(name: string, isOn: boolean): Promise<boolean> {
   const { animals = 0, inventory = 0, orders = 0 } = status.value?.changed ?? {};
   const kept = animals + inventory + orders > 0 ? ' Changed records stay as they are.' : '';
   const done = isOn ? `Turned on ${name}.` : `Turned off ${name}.${kept}`;
-  return switchActive(done, (all) =>
-    all.filter((other) => other !== name).concat(isOn ? [name] : []),
-  );
+  return switchActive(name, done, (active) => {
+    if (active.includes(name) === isOn) return active;
+    return isOn ? [...active, name] : active.filter((other) => other !== name);
+  });
+}
+
+/** Puts a scenario before the one that it came after. */
+export function moveScenario(name: string, before: string): Promise<boolean> {
+  return switchActive(name, `Moved ${name}.`, (active) => {
+    const others = active.filter((other) => other !== name);
+    return active.includes(name)
+      ? others.toSpliced(Math.max(0, others.indexOf(before)), 0, name)
+      : active;
+  });
 }
 
 /** One that is active, or that is to be, then acts as its text says. */

@@ -31,15 +31,6 @@ export const epoch = signal(0);
 /** Counts changes of the sandbox, by this page or others: every resource reloads. */
 export const changes = signal(0);
 
-/** What differs from a fresh mock, as the frame of the page has read it last. */
-export const status = signal<ReplyOf<'GET /status'> | undefined>(undefined);
-
-/** The time of the sandbox. */
-export const now = computed(() => {
-  const { clock } = status.value ?? {};
-  return clock === undefined ? Date.now() : Date.parse(clock.now);
-});
-
 /** The latest exchange that the list has taken into account; undefined until it has read. */
 export const seenExchange = signal<number | undefined>(undefined);
 
@@ -65,13 +56,28 @@ export function reloadAll(): void {
 export interface Notice {
   readonly kind: 'done' | 'failed';
   readonly text: string;
-  readonly edits?: readonly ListedEdit[];
+  /** The control that it speaks of. */
+  readonly at?: string;
+  readonly undo?: () => Promise<void>;
+  readonly link?: readonly [label: string, href: string];
 }
 
 export const notice = signal<Notice | undefined>(undefined);
 
 /** The latest change by this page: nothing but the next one, or the user, takes its Undo away. */
 export const lastChange = signal<Notice | undefined>(undefined);
+
+interface Question extends Readonly<Record<'name' | 'label' | 'text', string>> {
+  readonly answer: (isYes: boolean) => void;
+}
+
+export const question = signal<Question | undefined>(undefined);
+
+export function ask(name: string, label: string, text: string): Promise<boolean> {
+  return new Promise((answer) => {
+    question.value = { name, label, text, answer };
+  });
+}
 
 /**
  * What this page calls itself in `Mock-Client`: its calls of the service are not the client's. It has a

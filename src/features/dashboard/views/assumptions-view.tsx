@@ -1,13 +1,15 @@
 import { useEffect } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { OPERATION_IDS } from '../../../core/contract/operations.ts';
+import { Refusal } from '../parts/buttons.tsx';
 import { FindingItems } from '../parts/coverage.tsx';
 import { QueryChip, QuerySearch } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
-import { Prose, plural, shorten, visible } from '../parts/texts.tsx';
-import { perform, usePolled } from '../state/resource.ts';
-import { formatHref, route } from '../state/route.ts';
-import { client, type ListedFinding, status } from '../state/session.ts';
+import { Prose, shorten, visible } from '../parts/texts.tsx';
+import { usePolled } from '../state/resource.ts';
+import { formatHref, plural, route } from '../state/route.ts';
+import { client, type ListedFinding } from '../state/session.ts';
+import { chooseOption, optionOf, status } from '../state/settings.ts';
 import { LINKS } from './coverage-view.tsx';
 
 type AssumptionState = ReplyOf<'GET /assumptions'>[number];
@@ -29,7 +31,8 @@ export function AssumptionsView() {
     if (item !== undefined && isThere) document.getElementById(`assumption-${item}`)?.focus();
   }, [item, isThere]);
   if (list.value === undefined) return <Loading of={list} />;
-  const entries = list.value.map((of): Entry => {
+  const entries = list.value.map((listed): Entry => {
+    const of = { ...listed, chosen: optionOf(listed) };
     const { id, checked, chosen } = of;
     const isDrift = ({ code, message }: ListedFinding) =>
       code === 'drift' && message.includes(`${id}=`);
@@ -50,7 +53,7 @@ export function AssumptionsView() {
         a client that works under every option is safe from all of them.
       </p>
       <search class="bar">
-        <QuerySearch name="text" label="questions and options" />
+        <QuerySearch name="text" placeholder="Search questions and options" />
         <QueryChip name="changed" label="Only changed" />
         <QueryChip name="used" label="Only with calls" />
         {isCompared && <QueryChip name="drift" label="Only drift" />}
@@ -85,12 +88,11 @@ function passes({ of, drifts }: Entry): boolean {
   return wanted.every((word) => texts.toLowerCase().includes(word));
 }
 
-function chooseOption(id: string, option: string): Promise<boolean> {
+function formatChoice(id: string, option: string): string {
   const isSunset = id === 'after-sunset' && /^\d+$/.test(option);
-  const done = isSunset
+  return isSunset
     ? `GET /pets/{petId} now gets ${option} after its sunset.`
     : `${id} is ${option}.`;
-  return perform(done, 'PATCH /assumptions', { body: { [id]: option } });
 }
 
 function Assumption({ of, drift, drifts }: Entry) {
@@ -126,13 +128,14 @@ function Assumption({ of, drift, drifts }: Entry) {
         </p>
       )}
       <FindingItems of={drift} links={LINKS} />
+      <Refusal of={id} />
       {options.map(({ name, meaning }) => (
         <label key={name} class="option">
           <input
             type="radio"
             name={id}
             checked={name === chosen}
-            onChange={() => chooseOption(id, name)}
+            onChange={() => chooseOption(of, name, formatChoice(id, name))}
           />
           <span>
             <code>{name}</code>

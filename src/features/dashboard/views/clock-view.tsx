@@ -1,30 +1,27 @@
-import { Button } from '../parts/buttons.tsx';
+import { Button, Refusal } from '../parts/buttons.tsx';
 import { Form, FormField, Submit } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { formatTime } from '../parts/texts.tsx';
-import { perform, useResource } from '../state/resource.ts';
+import { useResource } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
-import { client, status } from '../state/session.ts';
+import { optionOf, readTime, setClock, status } from '../state/settings.ts';
 
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
 
 const SUNSET = 'Jump past the sunset of getPet';
 
-const MOVES = {
-  'One day forward': 'P1D',
-  '30 days forward': 'P30D',
-};
-
 export function ClockView() {
-  const clock = useResource('clock', (signal) => client.call('GET /clock', { signal }), 1_000);
-  if (clock.value === undefined) return <Loading of={clock} />;
-  const { now, frozen, real } = clock.value;
-  const set = (done: string, body: object) => perform(`Clock: ${done}.`, 'PUT /clock', { body });
-  const chosen = status.value?.assumptions.find((choice) => choice.startsWith('after-sunset='));
+  useResource('tick', async () => Date.now(), 1_000);
+  if (status.value === undefined) return <Loading of={{}} />;
+  const { frozen, real } = status.value.clock;
+  const now = new Date(readTime(status.value)).toISOString();
+  const chosen = optionOf({ id: 'after-sunset', default: '' });
   const follows = chosen
-    ? `${chosen} says`
+    ? `after-sunset=${chosen} says`
     : 'before, unless you change the assumption after-sunset';
   const settings = {
+    'One day forward': { days: 1 },
+    '30 days forward': { days: 30 },
     [SUNSET]: { now: AFTER_SUNSET },
     [frozen ? 'Let it run' : 'Freeze']: { frozen: !frozen },
     ...(!real && { 'Back to real time': { real: true } }),
@@ -33,23 +30,18 @@ export function ClockView() {
     <>
       <p class="headline">
         <time dateTime={now}>{formatTime(now)}</time>{' '}
-        <span class="badge">{frozen ? 'frozen' : real ? 'real time' : 'moved'}</span>
+        <span class="badge">{frozen ? 'frozen' : real ? 'real time' : 'moved'}</span>{' '}
+        <Refusal of="clock" />
       </p>
       <div class="bar">
-        {Object.entries(MOVES).map(([label, by]) => (
-          <Button
-            key={by}
-            label={label}
-            onClick={() => perform(`Clock: ${label}.`, 'POST /clock/advance', { body: { by } })}
-          />
-        ))}
-        {Object.entries(settings).map(([label, body], index) => (
+        {Object.entries(settings).map(([label, setting], index) => (
           <Button
             key={index}
             label={label}
-            onClick={() =>
-              set(label === SUNSET ? `${label}; it answers as ${follows}` : label, body)
-            }
+            onClick={() => {
+              const done = label === SUNSET ? `${label}; it answers as ${follows}` : label;
+              return setClock(`Clock: ${done}.`, setting);
+            }}
           />
         ))}
       </div>
@@ -58,7 +50,7 @@ export function ClockView() {
         draft="clock"
         onSubmit={(texts) => {
           const now = new Date(`${texts.get('time')}Z`).toISOString();
-          return set(now, { now });
+          return setClock(`Clock: ${now}.`, { now });
         }}
       >
         <FormField

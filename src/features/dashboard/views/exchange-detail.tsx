@@ -3,14 +3,7 @@ import { MAX_BODY_CHARACTERS, Sides } from '../parts/message.tsx';
 import { Fold, Panel } from '../parts/panel.tsx';
 import { Snippet } from '../parts/snippet.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
-import {
-  formatDuration,
-  formatTime,
-  LineDifference,
-  Prose,
-  shorten,
-  visible,
-} from '../parts/texts.tsx';
+import { formatDuration, LineDifference, Prose, shorten, visible } from '../parts/texts.tsx';
 import { type Direction, isHeldBack } from '../state/journal.ts';
 import {
   copyRequest,
@@ -21,8 +14,9 @@ import {
 } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
 import { capitalize, formatHref, go, refine, route, withQuery } from '../state/route.ts';
-import { client, type ListedExchange, status as sandboxStatus } from '../state/session.ts';
-import { BasisBadge, StatusBadge, sortReasons } from './exchange-rows.tsx';
+import { client, type ListedExchange } from '../state/session.ts';
+import { status as sandboxStatus } from '../state/settings.ts';
+import { BasisBadge, formatMoment, StatusBadge, sortReasons } from './exchange-rows.tsx';
 import { ChangedRecords, ReplySide } from './time-travel.tsx';
 
 interface DetailProps {
@@ -75,7 +69,7 @@ interface ContentProps {
 }
 
 function Content({ exchange, other }: ContentProps) {
-  const { number, method, target, at, delay, duration, replays } = exchange;
+  const { number, method, target, at, clockMoved, delay, duration, replays } = exchange;
   const [reason = ''] = sortReasons(exchange);
   return (
     <>
@@ -88,7 +82,8 @@ function Content({ exchange, other }: ContentProps) {
         {!reason.startsWith('assumption ') && <span>{visible(reason)}</span>}
         {isHeldBack(exchange) && <ReleaseButton exchange={number} />}
         <span class="quiet">
-          {formatTime(at)} UTC, {isHeldBack(exchange) ? 'waits' : formatDuration(duration)}
+          {formatMoment(at, clockMoved)},{' '}
+          {isHeldBack(exchange) ? 'waits' : formatDuration(duration)}
           {delay > 0 && `, ${delay} ms of it delay`}
         </span>
         {replays !== undefined && (
@@ -106,7 +101,7 @@ function Content({ exchange, other }: ContentProps) {
         </Sides>
         <div>
           <Why exchange={exchange} />
-          <ChangedRecords number={number} />
+          <ChangedRecords of={exchange} />
         </div>
       </div>
     </>
@@ -141,40 +136,28 @@ function Actions({ exchange }: { readonly exchange: ListedExchange }) {
   );
 }
 
-const FACETS: Readonly<Record<string, (exchange: ListedExchange) => string>> = {
-  'request line': ({ method, target }) => `${method} ${target}`,
-  'request body': ({ request }) => (request.body === undefined ? '' : formatBody(request.body, 2)),
-  key: ({ key = 'none' }) => `API key: ${key}`,
-  status: ({ status, fault }) => `→ ${status ?? fault}`,
-  'reply body': ({ reply }) => (reply.body === undefined ? '' : formatBody(reply.body, 2)),
-};
-
 function Comparison({ exchange, other }: Record<'exchange' | 'other', ListedExchange>) {
-  const write = (of: ListedExchange) =>
-    visible(
-      Object.values(FACETS)
-        .map((read) => read(of))
-        .filter(Boolean)
-        .join('\n'),
-    ).slice(0, MAX_BODY_CHARACTERS);
+  const [before, after] = [writeExchange(other), writeExchange(exchange)];
   return (
     <section aria-label="Comparison" class="card">
       <p class="bar">
-        <b>{formatComparison(exchange, other)}</b>
+        <b>
+          {before === after ? 'Same request and same reply as' : 'Differs from'} exchange{' '}
+          {other.number}.
+        </b>
         <Button class="far" label="Unpin" onClick={() => refine({ with: '', pin: '' })} />
       </p>
-      <LineDifference before={write(other)} after={write(exchange)} />
+      <LineDifference before={before} after={after} />
     </section>
   );
 }
 
-function formatComparison(of: ListedExchange, from: ListedExchange): string {
-  const names = Object.entries(FACETS).flatMap(([name, read]) =>
-    read(of) === read(from) ? [] : [name],
+function writeExchange({ method, target, key = 'none', ...of }: ListedExchange): string {
+  const [sent, got] = [of.request, of.reply].map(({ body }) =>
+    body === undefined ? '' : formatBody(body, 2),
   );
-  return names.length === 0
-    ? `Same request and same reply as exchange ${from.number}.`
-    : `Differs from exchange ${from.number} in: ${names.join(', ')}.`;
+  const lines = [`${method} ${target}`, sent, `API key: ${key}`, `→ ${of.status ?? of.fault}`, got];
+  return visible(lines.filter(Boolean).join('\n')).slice(0, MAX_BODY_CHARACTERS);
 }
 
 function Why({ exchange }: { exchange: ListedExchange }) {

@@ -1,12 +1,13 @@
 import { Button } from '../parts/buttons.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
 import { type Column, column } from '../parts/table.tsx';
-import { formatDuration, formatTime, plural, shorten, Term, visible } from '../parts/texts.tsx';
+import { formatDuration, formatTime, shorten, Term, visible } from '../parts/texts.tsx';
 import { isHeldBack } from '../state/journal.ts';
 import { shortTarget } from '../state/requests.ts';
 import { undo } from '../state/resource.ts';
-import { formatHref, route, withQuery } from '../state/route.ts';
-import { type ListedEdit, type ListedExchange, now, PAGE_CLIENT } from '../state/session.ts';
+import { formatHref, plural, route, withQuery } from '../state/route.ts';
+import { type ListedEdit, type ListedExchange, PAGE_CLIENT } from '../state/session.ts';
+import { status } from '../state/settings.ts';
 
 export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
   column(
@@ -35,7 +36,7 @@ export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
     (exchange) => !isHeldBack(exchange) && formatDuration(exchange.duration),
     'ms number',
   ),
-  column('Age', ({ at }) => <Age at={at} />, 'time number'),
+  column('Age', (exchange) => <Age of={exchange} />, 'time number'),
 ];
 
 const AS_USUAL = 'as the document prescribes';
@@ -50,8 +51,10 @@ export function sortReasons({ why }: Pick<ListedExchange, 'why'>): readonly stri
 function Reason({ of }: { of: ListedExchange }) {
   const { replays, basis, number, request } = of;
   const [reason = ''] = sortReasons(of);
-  // Each call of an operation has these: the report says them once.
-  const findings = of.findings.filter(({ code }) => !/^(?:deprecated|experimental)$/.test(code));
+  // Each call of an operation has these: they are shown to who asks for them.
+  const isAsked = route.value.query.get('search')?.includes('finding:');
+  const isUsual = /^(?:deprecated|experimental)$/;
+  const findings = of.findings.filter(({ code }) => isAsked || !isUsual.test(code));
   return (
     <div class="reasons">
       {isHeldBack(of) && <ReleaseButton exchange={number} />}
@@ -78,14 +81,26 @@ const UNITS = [
   [1, 's'],
 ] as const;
 
-function Age({ at }: { readonly at: string }) {
-  const seconds = Math.round((now.value - Date.parse(at)) / 1_000);
+/** How long ago it was. A moment of a clock that was moved is no age. */
+function Age({ of: { at, clockMoved } }: { readonly of: ListedExchange | ListedEdit }) {
+  const { readAt = Date.now(), clock } = status.value ?? {};
+  const now = clock?.real ? Date.parse(clock.now) : readAt;
+  const seconds = Math.round((now - Date.parse(at)) / 1_000);
   const [size, unit] = UNITS.find(([least]) => seconds >= least) ?? [1, ''];
+  const age = unit === '' ? 'now' : `${Math.floor(seconds / size)} ${unit}`;
   return (
-    <time class="quiet" dateTime={at} title={`${formatTime(at)}${at.slice(19, 23)} UTC`}>
-      {unit === '' ? 'now' : `${Math.floor(seconds / size)} ${unit}`}
+    <time
+      class={clockMoved ? 'assumed' : 'quiet'}
+      dateTime={at}
+      title={formatMoment(at, clockMoved)}
+    >
+      {clockMoved ? at.slice(0, 10) : age}
     </time>
   );
+}
+
+export function formatMoment(at: string, clockMoved: boolean | undefined): string {
+  return `${formatTime(at)}${at.slice(19, 23)} UTC${clockMoved ? ' by the clock of the sandbox' : ''}`;
 }
 
 export function MethodBadge({ method }: { readonly method: string }) {
@@ -140,7 +155,7 @@ export function editRows(edits: readonly ListedEdit[], last: ListedEdit | undefi
             {visible(edit.what)}
             {edit.by !== PAGE_CLIENT && `, by ${visible(edit.by)}`}
           </span>
-          <Age at={edit.at} />
+          <Age of={edit} />
           {edit === last && (
             <Button class="link" label="Undo" of={last.what} onClick={() => undo([last])} />
           )}

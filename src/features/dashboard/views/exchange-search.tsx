@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Button } from '../parts/buttons.tsx';
+import { QuerySearch } from '../parts/form.tsx';
 import { Prose, Term } from '../parts/texts.tsx';
 import { refine, route } from '../state/route.ts';
 
@@ -25,25 +26,19 @@ interface SearchProps {
 export function ExchangeSearch({ problem, children }: SearchProps) {
   const search = route.value.query.get('search') ?? '';
   const terms = search.split(/\s+/).filter(Boolean);
-  const write = (text: string) => refine({ search: text, before: '' });
   const toggle = (chip: string) => {
     const [field] = chip.split(':');
     const others = terms.filter((term) => term !== chip && !term.startsWith(`${field}:`));
-    write([...others, ...(terms.includes(chip) ? [] : [chip])].join(' '));
+    const search = [...others, ...(terms.includes(chip) ? [] : [chip])].join(' ');
+    refine({ search, before: '' });
   };
   return (
     <search>
       <div class="bar">
-        <input
-          type="search"
-          class="search"
-          aria-label="Search"
-          aria-describedby="search-help"
-          aria-invalid={problem !== undefined}
+        <QuerySearch
+          name="search"
           placeholder="Words, or status:409 method:DELETE -key:demo"
-          maxLength={200}
-          value={search}
-          onInput={({ currentTarget: { value } }) => write(value)}
+          problem={problem}
         />
         <Button label="?" aria-label="What you can type" popovertarget="search-words" />
         <div id="search-words" popover="auto" class="menu-list">
@@ -51,7 +46,7 @@ export function ExchangeSearch({ problem, children }: SearchProps) {
         </div>
         {children}
       </div>
-      <div class="bar chips">
+      <div class="bar">
         {CHIPS.map(([chip, label, word]) => {
           const button = (id?: string) => (
             <Button
@@ -66,8 +61,8 @@ export function ExchangeSearch({ problem, children }: SearchProps) {
         })}
       </div>
       {problem !== undefined && (
-        <p id="search-help" class="problem" role="alert">
-          {problem.replace(/^Query\.search: /, 'The search: ')}
+        <p id="search-problem" class="problem" role="alert">
+          {problem}
         </p>
       )}
     </search>

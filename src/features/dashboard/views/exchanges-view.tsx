@@ -5,7 +5,6 @@ import { Late } from '../parts/panel.tsx';
 import { Snippet } from '../parts/snippet.tsx';
 import { ReleaseAll } from '../parts/strips.tsx';
 import { Table } from '../parts/table.tsx';
-import { plural } from '../parts/texts.tsx';
 import {
   type Direction,
   findNeighbour,
@@ -16,7 +15,7 @@ import {
 } from '../state/journal.ts';
 import { FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
 import { attempt, perform, useDebounced } from '../state/resource.ts';
-import { formatHref, go, refine, route, withQuery } from '../state/route.ts';
+import { formatHref, go, plural, refine, route, withQuery } from '../state/route.ts';
 import { client, notice, reloadAll, serviceUrl } from '../state/session.ts';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { EXCHANGE_COLUMNS, editRows } from './exchange-rows.tsx';
@@ -86,13 +85,9 @@ export function ExchangesView() {
         <p class="hint" role="status">
           {isSearching && !journal.problem ? 'Searching…' : parts.filter(Boolean).join(', ')}
         </p>
-        {journal.waiting > 0 && (
+        {journal.waiting !== '' && (
           <div class="fresh">
-            <Button
-              class="main"
-              label={`${journal.waiting.toLocaleString('en')} new`}
-              onClick={showNew}
-            />
+            <Button class="main" label={journal.waiting} onClick={showNew} />
           </div>
         )}
         {exchanges.filter(isHeldBack).length > 1 && <ReleaseAll />}

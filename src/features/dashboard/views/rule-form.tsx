@@ -13,9 +13,8 @@ import {
   type Texts,
 } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
-import { plural } from '../parts/texts.tsx';
-import { attempt, formatError, useDebounced, useResource } from '../state/resource.ts';
-import { capitalize, go, route } from '../state/route.ts';
+import { attempt, formatError, sayPlace, useDebounced, useResource } from '../state/resource.ts';
+import { capitalize, go, plural, route } from '../state/route.ts';
 import {
   describeRule,
   findHiddenRules,
@@ -30,8 +29,8 @@ import {
   type WrittenRule,
 } from '../state/rules.ts';
 import {
-  dropDraft,
   fetchScenario,
+  keepDraft,
   listActive,
   readDraft,
   saveScenario,
@@ -108,18 +107,23 @@ function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
   const isKnown = list.some(({ name }) => name === scenario);
   const how = texts.get('how') ?? '';
   const { rule, problem } = tryParse(texts);
-  const settled = useDebounced(rule && writeJson({ rules: [rule] }), CHECK_DELAY_MS);
+  const text = rule && writeJson({ rules: [rule] });
+  const settled = useDebounced(text, CHECK_DELAY_MS);
   const checked = useResource(
     `${useDebounced(scenario, CHECK_DELAY_MS)} ${settled}`,
     async (signal) => {
       const body = { text: settled ?? '' };
       const { problems } = await client.call('POST /scenario/check', { body, signal });
       const target = isKnown ? await readScenario(scenario) : { text: '', etag: undefined };
-      return { problem: problems[0]?.message, scenario, target };
+      return { of: settled, problem: problems[0]?.message, scenario, target };
     },
   );
   const others = readRules(checked.value?.target?.text ?? '');
-  const wrong = problem ?? checked.value?.problem;
+  // What is typed since may be right.
+  const found = checked.value?.of === text ? checked.value?.problem : undefined;
+  const wrong = (problem ?? found)?.replace('$.rules[0]', '$');
+  const [, place = '', what = ''] = /^(?:\$\.)?([\w.]+)\S*: (.*)/s.exec(wrong ?? '') ?? [];
+  const wrongField = fields.findLast(({ path }) => `${place}.`.startsWith(`${path}.`));
   const all = rule ? others.toSpliced(index ?? 0, index === undefined ? 0 : 1, rule) : [];
   const hidden = findHiddenRules(all).join(' ');
   const rest = all.length - 1;
@@ -131,7 +135,7 @@ function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
       const { text, etag } = isRead || (await readScenario(scenario));
       const changed = insertRule(text || NEW_SCENARIO, parseRule(entered), index);
       await saveScenario(scenario, changed, { turnOn: entered.has('active'), etag });
-      dropDraft(scenario);
+      keepDraft(scenario, undefined);
     });
   };
   const draw = (field: RuleField) => {
@@ -148,6 +152,7 @@ function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
         {(name !== 'hold' || texts.has(IS_HELD)) && (
           <FormField
             {...{ name: path, label, value, hint: help, placeholder: EXAMPLES[name] }}
+            problem={field === wrongField ? `${capitalize(what)}.` : undefined}
             {...(kind === 'choice' && { options, empty: 'none' })}
             {...(kind === 'lines' && { rows: name === 'body' ? 6 : 2 })}
           />
@@ -206,7 +211,9 @@ function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
       <div class="foot">
         <p role="status">
           {rule && describeRule(rule)}{' '}
-          <b class="problem">{wrong ? `Not yet a rule. ${wrong}.` : hidden}</b>
+          <b class="problem">
+            {wrong ? `Not yet a rule. ${capitalize(sayPlace(wrong))}.` : hidden}
+          </b>
         </p>
         <div class="bar">
           <Submit label={edited ? 'Save the rule' : 'Add the rule'} />

@@ -83,7 +83,7 @@ export function SandboxesView() {
         <code>staging-key</code> alone, so a client that mixes up the two gets a 401.
       </p>
       <search class="bar">
-        <QuerySearch name="q" label="names" />
+        <QuerySearch name="q" placeholder="Search names" />
       </search>
       <Table
         caption="Sandboxes"

@@ -6,16 +6,15 @@ import { Panel } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { LineDifference, visible } from '../parts/texts.tsx';
 import { complete } from '../state/completion.ts';
-import { attempt, useDebounced, usePolled, useResource } from '../state/resource.ts';
+import { attempt, sayPlace, useDebounced, usePolled, useResource } from '../state/resource.ts';
 import { formatHref, go } from '../state/route.ts';
 import { describeRule, findHiddenRules, readRules } from '../state/rules.ts';
 import {
-  dropDraft,
   fetchScenario,
   keepDraft,
+  keepSaved,
   readDraft,
   type ScenarioVersion,
-  saved,
   saveScenario,
 } from '../state/scenarios.ts';
 import { loadSchema } from '../state/schema.ts';
@@ -38,8 +37,7 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
   const theirs = loaded.value;
   const show = (next: ScenarioVersion, isSaved: boolean) => {
     shown.value = next;
-    if (isSaved) dropDraft(name);
-    else keepDraft(name, next);
+    keepDraft(name, isSaved ? undefined : next);
     setChanged(!isSaved);
   };
   const type = (text: string) => {
@@ -64,8 +62,8 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
     });
   };
   const leave = () => {
-    dropDraft(name);
-    saved.delete(name);
+    keepDraft(name, undefined);
+    keepSaved(name, undefined);
     go('scenarios');
   };
   // An answer from before the last save says nothing.
@@ -191,7 +189,7 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
       <Rows of={problems} keyOf={(problem) => JSON.stringify(problem)} label="Problems">
         {({ line, column, message }) => (
           <button type="button" class="link problem" onClick={() => show(line, column)}>
-            line {line}, column {column}: {visible(message)}
+            line {line}, column {column}: {visible(sayPlace(message))}
           </button>
         )}
       </Rows>

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { rowNames } from '../../../core/words.ts';
-import { Button } from '../parts/buttons.tsx';
+import { Button, Refusal } from '../parts/buttons.tsx';
 import { FormField, NameForm, QuerySearch } from '../parts/form.tsx';
 import { Late, Loading } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
@@ -12,23 +12,23 @@ import {
   EXAMPLE,
   fetchScenario,
   keepDraft,
-  listActive,
   listDrafts,
+  moveScenario,
   readDraft,
-  switchActive,
   turnScenario,
 } from '../state/scenarios.ts';
 import { client, notice, type ScenarioSummary } from '../state/session.ts';
+import { status } from '../state/settings.ts';
 
 export function ScenariosView() {
   const { item } = route.value;
   const list = usePolled('scenarios', (signal) => client.call('GET /scenarios', { signal }));
   const last = useRef<string | undefined>(undefined);
   const all = list.value ?? [];
-  const names = listActive(all);
+  const { scenarios: names = [] } = status.value ?? {};
   // Their rows are on top, and no switch moves a row from under the hand.
   const top = useRef<readonly string[] | undefined>(undefined);
-  if (list.value !== undefined) top.current ??= names;
+  if (status.value !== undefined) top.current ??= names;
   const own = all.filter((scenario) => scenario.own);
   const opened = own.find(({ name }) => name === item);
   // What was typed outlives the scenario: its server may have restarted, or somebody has deleted it.
@@ -48,7 +48,7 @@ export function ScenariosView() {
   };
   const copy = (name: string, read: () => Promise<string> | string) =>
     create(findFreeName(name, all), read);
-  if (list.value === undefined) return <Loading of={list} />;
+  if (list.value === undefined || status.value === undefined) return <Loading of={list} />;
   const rowOf = (scenario: ScenarioSummary) => (
     <ScenarioRow
       of={scenario}
@@ -98,7 +98,7 @@ export function ScenariosView() {
           />
         </div>
         <search class="bar">
-          <QuerySearch name="q" label="scenarios" />
+          <QuerySearch name="q" placeholder="Search scenarios" />
           <a href={formatHref('exchanges', 'rule')}>Draft a rule</a>
         </search>
         <p class="quiet">
@@ -134,7 +134,7 @@ export function ScenariosView() {
             <ScenarioPanel
               key={item}
               name={item}
-              isActive={opened?.active !== undefined}
+              isActive={names.includes(item)}
               onDuplicate={(text) => copy(item, () => text)}
             />
           )}
@@ -164,18 +164,16 @@ interface RowProps {
 function ScenarioRow({ of: { name, description, own, shipped }, active, onCopy }: RowProps) {
   const index = active.indexOf(name);
   const turn = () => turnScenario(name, index < 0);
-  const moveUp = () =>
-    switchActive(`Moved ${name}.`, (all) => {
-      const at = all.indexOf(name);
-      return at < 1 ? [...all] : all.toSpliced(at, 1).toSpliced(at - 1, 0, name);
-    });
+  const moveUp = () => moveScenario(name, active[index - 1] ?? '');
   return (
     <>
       <label>
         <input type="checkbox" class="switch" checked={index >= 0} onChange={turn} />{' '}
         <b>{visible(name)}</b>
       </label>
-      <span class="quiet grow">{visible(description)}</span>
+      <span class="quiet grow">
+        {visible(description)} <Refusal of={name} />
+      </span>
       {index >= 0 && active.length > 1 && (
         <span class="badge">
           {index + 1} of {active.length}

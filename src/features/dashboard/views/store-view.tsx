@@ -1,19 +1,12 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
-import {
-  Form,
-  FormField,
-  listFormDrafts,
-  NameForm,
-  QuerySearch,
-  Submit,
-  type Texts,
-} from '../parts/form.tsx';
+import { Form, FormField, NameForm, QuerySearch, Submit, type Texts } from '../parts/form.tsx';
 import { Loading, Tabs } from '../parts/panel.tsx';
 import { restore } from '../parts/strips.tsx';
 import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
-import { plural, shorten, visible } from '../parts/texts.tsx';
+import { shorten, visible } from '../parts/texts.tsx';
+import { listKept } from '../state/kept.ts';
 import {
   formatValue,
   listFields,
@@ -23,8 +16,9 @@ import {
   TABLES,
 } from '../state/records.ts';
 import { attempt, perform, useResource } from '../state/resource.ts';
-import { capitalize, refine, route } from '../state/route.ts';
-import { client, status } from '../state/session.ts';
+import { capitalize, plural, refine, route } from '../state/route.ts';
+import { client } from '../state/session.ts';
+import { status } from '../state/settings.ts';
 
 const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, capitalize(name)]));
 
@@ -90,7 +84,7 @@ const PAGE_SIZE = 25;
 const NEW: Row = {};
 
 function RecordTable({ name }: { name: CollectionName }) {
-  const { noun, id } = TABLES[name];
+  const { noun, nouns, id } = TABLES[name];
   const { list, q, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
     client.send(`GET /${name}`, { query: Object(paging), signal }),
   );
@@ -106,10 +100,10 @@ function RecordTable({ name }: { name: CollectionName }) {
   const edited = wanted === undefined ? undefined : opened.current;
   const edit = (row?: Row) => refine({ edit: row && (idOf(row) || 'new') });
   const nameOf = (row: Row) => `${noun} ${idOf(row)}`;
-  const drafts = listFormDrafts(`Edit ${noun} `);
+  const drafts = listKept(`form Edit ${noun} `);
   // A form with a draft opens again.
   useEffect(() => {
-    const isNew = listFormDrafts(`New ${noun}`).length > 0;
+    const isNew = listKept(`form New ${noun}`).length > 0;
     if (wanted === undefined) refine({ edit: drafts[0] ?? (isNew ? 'new' : '') });
   }, []);
   // Before the form is seen: what is typed at once goes where it should.
@@ -152,11 +146,11 @@ function RecordTable({ name }: { name: CollectionName }) {
     return createSortedColumn(field, cell, field, isInteger ? 'number' : undefined);
   });
   const { records, total } = list.value ?? { records: [], total: 0 };
-  const none = `There are no ${name}. Add an ${noun} here, or reset the store to fill it.`;
+  const none = `There are no ${nouns}. Add an ${noun} here, or reset the store to fill it.`;
   return (
     <section aria-label={capitalize(name)}>
       <search class="bar">
-        <QuerySearch name="q" label={name} />
+        <QuerySearch name="q" placeholder={`Search ${name}`} />
         <Button
           id="edit-"
           label={`Add an ${noun}`}
@@ -223,14 +217,14 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
   };
   return (
     <Form
-      class="card bar"
+      class="card grid"
       aria-label={what}
       draft={what}
       onSubmit={save}
       onDone={onDone}
       onKeyDown={({ key }) => key === 'Escape' && onDone()}
     >
-      <b>{what}</b>
+      <b class="bar">{what}</b>
       {fields.map(({ name, isInteger, suggested }) => (
         <FormField
           key={name}
@@ -238,14 +232,15 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
           label={name === 'id' ? 'id (the next one if empty)' : name}
           value={formatValue(row[name])}
           inputMode={isInteger ? 'numeric' : 'text'}
-          size={isInteger ? 8 : 22}
           placeholder={name === 'shipDate' ? '2030-01-31T09:00:00Z' : suggested.join(', ')}
         />
       ))}
-      <Submit label="Save" />
-      <button type="reset" onClick={onDone}>
-        Cancel
-      </button>
+      <div class="bar">
+        <Submit label="Save" />
+        <button type="reset" onClick={onDone}>
+          Cancel
+        </button>
+      </div>
     </Form>
   );
 }

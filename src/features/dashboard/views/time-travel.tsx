@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
+import type { OperationId } from '../../../core/contract/operations.ts';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
-import { Button, Menu, Segments } from '../parts/buttons.tsx';
+import { parseTarget } from '../../../core/contract/target.ts';
+import { Button, Refusal, Segments } from '../parts/buttons.tsx';
 import { MessageText } from '../parts/message.tsx';
 import { Await, Fold } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
@@ -11,6 +13,7 @@ import { formatBody, replayFrom } from '../state/requests.ts';
 import { listEdits, perform, useResource } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
 import { client, type ListedExchange } from '../state/session.ts';
+import { chooseOption, optionOf } from '../state/settings.ts';
 
 type Alternative = ReplyOf<'GET /requests/{number}/alternatives'>[number];
 
@@ -28,33 +31,23 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
   const others = (list.value ?? []).filter(
     (it) => it.status !== status || (basis === 'assumed' && writeBody(it.body) !== given),
   );
-  const row = others.find((it) => nameOf(it) === chosen);
-  const statuses = others.filter((it) => it.status !== status);
-  const bodies = others.filter((it) => it.status === status);
-  const segments = [
-    [`${status ?? 'none'}`, ''] as const,
-    ...statuses.map((it) => [`${it.status}`, nameOf(it)] as const),
-  ];
+  const index = others.findIndex((it) => nameOf(it) === chosen);
+  const row = others[index];
+  // Another body of the same status is known by its option.
+  const segments = others.map(
+    (it) => [it.status === status ? it.option : `${it.status}`, nameOf(it)] as const,
+  );
   return (
     <>
       {others.length > 0 && (
         <>
           <p class="quiet">The real service might answer instead:</p>
-          <div class="bar">
-            <Segments
-              label="Replies under other options"
-              items={segments}
-              chosen={row === undefined ? 0 : statuses.indexOf(row) + 1 || -1}
-              onChoose={(index) => choose(segments[index]?.[1] ?? '')}
-            />
-            {bodies.length > 0 && (
-              <Menu label="Other bodies">
-                {bodies.map((it) => (
-                  <Button key={nameOf(it)} label={nameOf(it)} onClick={() => choose(nameOf(it))} />
-                ))}
-              </Menu>
-            )}
-          </div>
+          <Segments
+            label="Replies under other options"
+            items={[[`${status ?? 'none'}`], ...segments]}
+            chosen={index + 1}
+            onChoose={(next) => choose(segments[next - 1]?.[1] ?? '')}
+          />
         </>
       )}
       {row === undefined ? (
@@ -77,18 +70,19 @@ function writeBody(body: unknown): string {
 function Instead({ of, given }: { readonly of: Alternative; readonly given: string }) {
   const { assumption, option, meaning } = of;
   const list = useResource('assumptions', (signal) => client.call('GET /assumptions', { signal }));
-  const { chosen, default: first = option } = list.value?.find(({ id }) => id === assumption) ?? {};
-  const isUsed = chosen === option;
+  const { default: first = '' } = list.value?.find(({ id }) => id === assumption) ?? {};
+  const question = { id: assumption, default: first };
+  const isUsed = optionOf(question) === option;
   const use = () => {
     const value = isUsed ? first : option;
     const done = `${assumption} is ${value}. Such calls get it from now on.`;
-    return perform(done, 'PATCH /assumptions', { body: { [assumption]: value } });
+    return chooseOption(question, value, done);
   };
   return (
     <>
       <p class="bar">
         <span class="grow">
-          <code>{nameOf(of)}</code>: <Prose text={meaning} />
+          <code>{nameOf(of)}</code>: <Prose text={meaning} /> <Refusal of={assumption} />
         </span>
         {isUsed && (
           <a class="badge assumed" href={formatHref('assumptions', assumption)}>
@@ -110,14 +104,14 @@ function Instead({ of, given }: { readonly of: Alternative; readonly given: stri
   );
 }
 
-export function ChangedRecords({ number }: { readonly number: number }) {
+export function ChangedRecords({ of }: { readonly of: ListedExchange }) {
   return (
     // Where there is room for the store, too.
     <Fold title="Store before and after" opened={innerWidth >= 1_800}>
       {() => (
         <>
-          <Differences number={number} />
-          <Rewind number={number} />
+          <Differences of={of} />
+          <Rewind number={of.number} />
         </>
       )}
     </Fold>
@@ -137,7 +131,10 @@ function Rewind({ number }: { readonly number: number }) {
     );
   return (
     <>
-      <p class="quiet">Rewinding takes back {told}.</p>
+      <p class="quiet">
+        Rewinding takes back {told}. Replaying starts from the store as it is now: rewind first to
+        start from that of then.
+      </p>
       <div class="bar">
         <Button label={`Rewind to before call ${number}`} onClick={rewind} />
         <Button label="Replay this and the later ones" onClick={() => replayFrom(number)} />
@@ -146,7 +143,14 @@ function Rewind({ number }: { readonly number: number }) {
   );
 }
 
-function Differences({ number }: { readonly number: number }) {
+/** Of which collection the path of an operation names a record. */
+const NAMED: Partial<Record<OperationId, CollectionName>> = {
+  getPet: 'animals',
+  updateInventory: 'inventory',
+  cancelOrder: 'orders',
+};
+
+function Differences({ of: { number, operation, target } }: { readonly of: ListedExchange }) {
   const list = useResource(`${number} differences`, async (signal) => {
     const read = async (at: 'before' | 'after') => {
       const input = { path: { number }, query: { at }, signal };
@@ -157,20 +161,23 @@ function Differences({ number }: { readonly number: number }) {
         state[name].map(
           (row) => [`${TABLES[name].noun} ${row[TABLES[name].id]}`, writeBody(row)] as const,
         );
-      return new Map(COLLECTIONS.flatMap(textsOf));
+      return new Map<string, string>(COLLECTIONS.flatMap(textsOf));
     };
     const [before, after] = await Promise.all([read('before'), read('after')]);
-    return [...new Set([...before.keys(), ...after.keys()])]
+    const collection = operation && NAMED[operation];
+    const id = parseTarget(target).path.split('/').at(-1);
+    const named = collection && visible(`${TABLES[collection].noun} ${id}`);
+    return [...new Set([...(named ? [named] : []), ...before.keys(), ...after.keys()])]
       .map((name) => [name, before.get(name) ?? 'none', after.get(name) ?? 'none'] as const)
-      .filter(([, old, next]) => old !== next);
+      .filter(([name, old, next]) => old !== next || name === named);
   });
   return (
     <Await of={list}>
-      {(differences) => (
-        <Rows of={differences} keyOf={([name]) => name} empty="This call changed no record.">
+      {(records) => (
+        <Rows of={records} keyOf={([name]) => name} empty="This call changed no record.">
           {([name, before, after]) => (
             <div class="grow">
-              <b>{name}</b>
+              <b>{name}</b> {before === after && <span class="quiet">unchanged</span>}
               <LineDifference before={before} after={after} />
             </div>
           )}
