@@ -186,9 +186,7 @@ describe.concurrent('the report', () => {
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
     expect(stderr).toMatch(/shown +4 of 16 documented replies \(25%\) in 4 calls\n/);
     expect(stderr).toMatch(/not shown +listPets 200 401, createPet 201 401,/);
-    expect(stderr).toMatch(
-      /findings +none\n {2}open questions {3}\d+ touched; petstore-mock sweep/,
-    );
+    expect(stderr).toMatch(/findings +none\n {2}open questions +\d+ touched; petstore-mock sweep/);
     expect(stderr).toContain(
       '25% of the documented replies were shown, not 26%; missing: listPets',
     );
