@@ -3,6 +3,7 @@ import type { CoverageReport, Finding } from '../core/sandbox/report-shapes.ts';
 import { asError } from '../core/thrown.ts';
 import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../server/feature.ts';
+import { isFailing } from '../server/option-kinds.ts';
 import { EXIT_GATE_FAILED } from '../terminal/command.ts';
 import {
   bold,
@@ -117,9 +118,7 @@ export function judgeGates(
     ...groupFindings(findings).map((group) => ({ ...group, reason: describeFindings(group) })),
   ];
   for (const { code, count, reason } of kinds) {
-    const isFinding = code !== 'assumed' && code !== 'off-contract';
-    const isGate = failOn.some((kind) => kind === code || (isFinding && kind === 'findings'));
-    if (isGate && count > 0)
+    if (count > 0 && isFailing(code, failOn))
       missed.set(`--fail-on ${code}`, `${countText(count, 'time')}: ${reason}`);
   }
   return missed;

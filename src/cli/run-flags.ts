@@ -1,11 +1,12 @@
 import { extname } from 'node:path';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
-import { FINDING_CODE_NAMES } from '../core/sandbox/report-shapes.ts';
 import { choice, convert, list, text } from '../core/shape/shapes.ts';
 import { describe, isRowName, joinWords, rowNames, suggest } from '../core/words.ts';
 import {
   ASSIGNMENTS,
   count,
+  FAIL_ON,
+  FAILING_KINDS,
   FILE,
   many,
   OUTPUT,
@@ -39,8 +40,6 @@ const SHARE = convert(
   ),
   (value) => (value === 'documented' ? 100 : Number.parseFloat(value)),
 );
-
-const FAILING_KINDS = ['assumed', 'off-contract', 'findings', ...FINDING_CODE_NAMES] as const;
 
 /** What a variable of the command can hold, and the variable of ours that always does. */
 export const RUN_VALUES = {
@@ -103,7 +102,7 @@ export const REPORT_FLAGS = {
     'Exit with 3 if a smaller share of the documented replies was shown; documented means 100%.',
   ),
   failOn: forGates(
-    words('KINDS', list(choice(FAILING_KINDS))),
+    words('KINDS', FAIL_ON),
     `Exit with 3 on these: ${joinWords(FAILING_KINDS, 'or')}; findings are any of the others.`,
   ),
   allowNoCalls: optionFor(...(['exec', 'sweep', 'gate'] as const))(

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../core/contract/date-time.ts';
 import { isObject } from '../core/json.ts';
 import { MAX_RECORDS } from '../core/limits.ts';
+import { FINDING_CODE_NAMES } from '../core/sandbox/report-shapes.ts';
 import {
   ASSUME,
   HOLD_TIME,
@@ -141,6 +142,21 @@ export const SWITCH: OptionKind<boolean> = { type: 'switch', shape: FLAG, codeSh
 export const FILE = one('FILE', text());
 
 export const OUTPUT: OptionKind<string> = { ...FILE, writes: true };
+
+/** What can fail a run or a test: kinds of replies, `findings` for any finding, or one kind of them. */
+export const FAILING_KINDS = [
+  'assumed',
+  'off-contract',
+  'findings',
+  ...FINDING_CODE_NAMES,
+] as const;
+
+export const FAIL_ON = list(choice(FAILING_KINDS));
+
+export function isFailing(kind: string, failOn: readonly string[]): boolean {
+  const isFinding = kind !== 'assumed' && kind !== 'off-contract';
+  return failOn.includes(kind) || (isFinding && failOn.includes('findings'));
+}
 
 /** A text with a condition. The message does not show a mistyped secret, only what was `found`. */
 export function textThat(expected: string, isRight: (value: string) => boolean, found?: string) {

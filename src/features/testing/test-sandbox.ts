@@ -7,10 +7,10 @@ import {
 import { writeJson } from '../../core/json.ts';
 import { FINDING_CODE_NAMES, type FindingCode } from '../../core/sandbox/report-shapes.ts';
 import { object, optional } from '../../core/shape/objects.ts';
-import { choice, list, readAs } from '../../core/shape/shapes.ts';
+import { readAs } from '../../core/shape/shapes.ts';
 import { countText, joinWords } from '../../core/words.ts';
 import { FEATURES, type ServerOptions } from '../../features.ts';
-import { refusalText } from '../../server/option-kinds.ts';
+import { FAIL_ON, isFailing, refusalText } from '../../server/option-kinds.ts';
 import { checkOptions } from '../../server/options.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import { findKey, findServerOfRun, startPetstoreMock } from './start-mock.ts';
@@ -18,14 +18,7 @@ import { applyOptions, createLike, refuseServerOptions } from './test-options.ts
 
 export type TestFailure = 'findings' | 'assumed' | 'off-contract' | FindingCode;
 
-const NO_FINDINGS: readonly string[] = ['assumed', 'off-contract'];
-
-const FAIL_ON = object({
-  failOn: optional(
-    list(choice(['findings', 'assumed', 'off-contract', ...FINDING_CODE_NAMES])),
-    '',
-  ),
-});
+const OWN_OPTIONS = object({ failOn: optional(FAIL_ON, '') });
 
 /** How to start the server of the fixtures, and what its tests may not do. */
 export type TestOptions = ServerOptions & {
@@ -39,7 +32,7 @@ export type TestOptions = ServerOptions & {
 
 export function checkTestOptions({ failOn, ...options }: TestOptions): void {
   checkOptions(options, FEATURES);
-  const reading = readAs(FAIL_ON, failOn === undefined ? {} : { failOn });
+  const reading = readAs(OWN_OPTIONS, failOn === undefined ? {} : { failOn });
   if (!reading.ok) throw new RangeError(refusalText(reading.problems, String));
 }
 
@@ -111,8 +104,6 @@ async function listForbidden(
   sandbox: MockSandbox,
   failOn: readonly TestFailure[],
 ): Promise<string[]> {
-  const fails = (kind: TestFailure) =>
-    failOn.includes(kind) || (!NO_FINDINGS.includes(kind) && failOn.includes('findings'));
   const { exchanges, dropped } = await sandbox.control.call('GET /requests');
   const unlisted = dropped > 0 ? await countFailures(sandbox) : new Map<FailureKind, number>();
   const lines = exchanges.flatMap((exchange) => {
@@ -127,12 +118,12 @@ async function listForbidden(
     // What is left are those of exchanges that are not listed.
     for (const { code } of all) unlisted.set(code, (unlisted.get(code) ?? 0) - 1);
     const reasons = all.flatMap(({ code, message }) =>
-      fails(code) ? [indent(`${code}: ${message}`)] : [],
+      isFailing(code, failOn) ? [indent(`${code}: ${message}`)] : [],
     );
     return reasons.length > 0 ? [summarizeExchange(exchange), ...reasons].join('\n') : [];
   });
   const earlier = [...unlisted].flatMap(([kind, count]) =>
-    fails(kind) && count > 0 ? [`${kind} (${count})`] : [],
+    count > 0 && isFailing(kind, failOn) ? [`${kind} (${count})`] : [],
   );
   if (earlier.length === 0) return lines;
   const what = joinWords(earlier, 'and');

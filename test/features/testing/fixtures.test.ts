@@ -124,7 +124,7 @@ test.each<[TestOptions, paths: readonly string[], dropped: string]>([
 test('failOn refuses what it does not know', () => {
   // @ts-expect-error: the types exclude it, too
   expect(() => checkTestOptions({ failOn: ['unmatch'] })).toThrow(
-    /^failOn: expected findings, .*, found "unmatch" \(did you mean unmatched\?\)$/,
+    /^failOn: expected assumed, .*, found "unmatch" \(did you mean unmatched\?\)$/,
   );
 });
 
