@@ -166,8 +166,13 @@ export async function readConfigFile(file: string, origin: string): Promise<Conf
   for (const [spelling, value] of Object.entries<unknown>(Object(parsed.value))) {
     const name = findFlag(spelling, 'serve');
     if (name === undefined) continue;
-    const origin = `config file ${file}: ${spelling}`;
-    layer.set(name, { value: resolveBeside(file, name, value), origin });
+    const input = {
+      value: resolveBeside(file, name, value),
+      origin: `config file ${file}: ${spelling}`,
+    };
+    layer.set(name, input);
+    // Who calls the server that starts from this file gives its token.
+    if (name === 'controlToken') layer.set('token', input);
   }
   const { value } = reading;
   return { layer, settings: Object.fromEntries(settings.map(([name]) => [name, value[name]])) };

@@ -22,17 +22,20 @@ export function findServerUrl(flags: Flags): string {
   throw refusal('--host', 'a host name', describe(host));
 }
 
-/** The client of the server that the flags name, in the sandbox that they or its address name. */
-export async function openControl(
-  flags: Flags,
-  name: string,
-  only?: string,
-): Promise<ControlClient> {
-  const { token, sandbox } = flags;
+interface OpenControl {
+  readonly client: ControlClient;
+  /** That the client calls: the one that the flags name, or the address of the server. */
+  readonly sandbox: string;
+}
+
+/** Opens the control API of the server that the flags name. */
+export async function openControl(flags: Flags, name: string): Promise<OpenControl> {
+  const { token } = flags;
   const url = findServerUrl(flags);
   const ca = await readCertificate('ca', flags.ca);
   const { client, sandbox: named } = createClient({ url, token, ca }, name);
-  return client.sandbox(only ?? sandbox ?? named);
+  const { sandbox = named } = flags;
+  return { client: client.sandbox(sandbox), sandbox };
 }
 
 export function explainError(error: Error): Failure {

@@ -88,7 +88,7 @@ export const REPORT_FLAGS = {
     REPORT_FILES,
     `Write coverage at exit, as ${REPORT_NAMES} (JUnit).`,
   ),
-  har: forGates(OUTPUT, 'Write the exchanges as HAR 1.2, the newest 1,000 of each sandbox.'),
+  har: forGates(OUTPUT, 'Write the exchanges that the journals still have as HAR 1.2.'),
   calls: forExec(OUTPUT, 'Write what the client sent as text, to compare runs.'),
   callsAgainst: forExec(FILE, 'Exit with 3 if the client sent other calls than in this file.', {
     spelling: 'against',

@@ -289,6 +289,9 @@ describe('ctl', () => {
     const { code, stderr } = await runInProcess(['ctl', 'clock'], env);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/token.*, or with --token/)]);
     expect((await runInProcess(['ctl', 'clock', '--token', 'secret'], env)).code).toBe(0);
+    const config = join(folder, 'of-the-server.json');
+    writeFileSync(config, JSON.stringify({ 'control-token': 'secret' }));
+    expect((await runInProcess(['ctl', 'clock', '--config', config], env)).code).toBe(0);
     for (const name of ['PETSTORE_MOCK_TOKEN', 'PETSTORE_MOCK_CONTROL_TOKEN']) {
       expect((await runInProcess(['ctl', 'clock'], { ...env, [name]: 'secret' })).code).toBe(0);
     }

@@ -46,6 +46,14 @@ test.each<[flags: string, code: number, said: RegExp]>([
   expect(actual).toBe(code);
 });
 
+test('gate judges the sandbox that the address of the server names', async () => {
+  const mine = url.replace('/v1', '/~mine/v1');
+  expect(await gate('--fail-on findings', mine)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('shown            1 of 16'),
+  });
+});
+
 test('gate writes the reports that exec writes, and says that no server is there', async () => {
   const [file, har] = [join(folder, 'seen.json'), join(folder, 'run.har')];
   expect((await gate(`--coverage ${file} --har ${har}`)).code).toBe(0);

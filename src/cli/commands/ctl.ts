@@ -19,7 +19,8 @@ export const ctl: ProgramCommand = async ({ flags, positionals, terminal }) => {
   const ofOthers = ACTION_NAMES.flatMap<FlagName>((action) => actionShape(action).flags ?? []);
   const foreign = ofOthers.find((flag) => flags[flag] !== undefined && !own.includes(flag));
   if (foreign !== undefined) throw new UsageError(`ctl ${name} takes no --${spell(foreign)}`);
-  const client = await openControl(flags, 'ctl', defaultOnly ? DEFAULT_SANDBOX : undefined);
+  const { client: named } = await openControl(flags, 'ctl');
+  const client = defaultOnly ? named.sandbox(DEFAULT_SANDBOX) : named;
   try {
     if (flags.follow) return await follow(client, words, terminal, flags.json);
     const result = await run(client, words, flags);

@@ -7,8 +7,10 @@ import { concludeRun } from '../run-evidence.ts';
 
 /** Judges what a server has shown that somebody else started, as `exec` judges its own. */
 export const gate: ProgramCommand = async ({ flags, terminal }) => {
-  const client = await openControl(flags, 'gate');
-  const query = { all: flags.sandbox === undefined };
+  const { client, sandbox } = await openControl(flags, 'gate');
+  // An address without a name stands for the server.
+  const all = flags.sandbox === undefined && sandbox === DEFAULT_SANDBOX;
+  const query = { all };
   const { har } = flags;
   const read = async () => {
     const [coverage, findings, exchanges] = await Promise.all([
@@ -19,7 +21,7 @@ export const gate: ProgramCommand = async ({ flags, terminal }) => {
     const replies = [...coverage.documented, ...coverage.assumed];
     const isReported = findings.total > 0 || replies.some(({ count }) => count > 0);
     // A forced reply is in no report, and a deleted sandbox in no list, which can be long.
-    const wasCalled = isReported || (await isListed(client, flags.sandbox));
+    const wasCalled = isReported || (await isListed(client, all ? undefined : sandbox));
     return { coverage, findings, exchanges, wasCalled };
   };
   const { coverage, findings, exchanges, wasCalled } = await read().catch((error) => {

@@ -34,6 +34,7 @@ import {
   filter,
   flag,
   hasKey,
+  isSame,
   oneOf,
   parseKey,
   parseStatus,
@@ -173,7 +174,10 @@ export const EXCHANGE_FIELDS = {
         ANY_TEXT,
         'Exchanges whose reply is or was held back under this name.',
         ({ hold }, name) => hold?.name === name,
-        contained(({ hold }) => (hold ? [hold.name, 'any'] : [])),
+        (value) =>
+          isSame(value, 'any')
+            ? ({ hold }) => hold !== undefined
+            : ({ hold }) => hold !== undefined && isSame(hold.name, value),
       ),
       held: flag(
         'Exchanges whose reply is held back now; `false` for the others.',

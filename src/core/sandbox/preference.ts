@@ -16,9 +16,9 @@ export type Preference =
   /** If `strict`, it fails the request (RFC 7240, section 4.4). */
   | { readonly kind: 'wrong'; readonly wrong: string; readonly strict: boolean };
 
-/** Parameters are skipped. */
+/** Parameters are skipped. A name is a token, and a quoted string may quote a character (RFC 9110, section 5.6). */
 const PREFERENCE =
-  /(?:^|,)\s*([\w-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,;"]+)))?(?:\s*;(?:[^",]|"[^"]*")*)?/g;
+  /(?:^|,)\s*([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+)))?(?:\s*;(?:[^",]|"(?:[^"\\]|\\.)*")*)?/g;
 
 const NAMES = ['code', 'scenario', 'handling'];
 

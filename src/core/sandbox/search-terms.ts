@@ -58,7 +58,7 @@ export function wordFilter<const Word extends string>(
   return filter(choice(words), description, (of, wanted) => read(of) === wanted, term);
 }
 
-function isSame(text: string, value: string): boolean {
+export function isSame(text: string, value: string): boolean {
   return text.toLowerCase() === value.toLowerCase();
 }
 

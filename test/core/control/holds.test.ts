@@ -96,6 +96,15 @@ describe('a rule with hold', () => {
       expect((await calls[exchange - 1])?.status).toBe(status);
     }
     expect(await release()).toEqual({ released: [], held: 0 });
+    for (const [search, count] of Object.entries({
+      'hold:one': 3,
+      'hold:ANY': 6,
+      'hold:an': 0,
+      '-hold:n': 6,
+    }))
+      expect((await client.control('POST requests/count', { search })).json).toMatchObject({
+        count,
+      });
     // What the rule replies itself runs no operation.
     expect((await client.control('GET orders/1')).json).toMatchObject({ status: 'pending' });
   });

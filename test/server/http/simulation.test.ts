@@ -150,6 +150,7 @@ describe('Prefer', () => {
   test.each<[string, ServerOptions]>([
     ['return=minimal', {}],
     ['wait=10, respond-async; x="a,code=409"; y, z=", code=409"', {}],
+    [String.raw`foo;bar="a\", code=409", a.b="q, code=409"`, {}],
     ['code=abc', {}],
     ['scenario=../../etc/passwd', {}],
     ['code=401', { plain: true }],
