@@ -140,7 +140,9 @@ function formatInstant(now: string | Date | undefined): string | undefined {
   return now instanceof Date ? now.toISOString() : now;
 }
 
+/** An animal of the store. */
 export type Animal = ReplyOf<'GET /animals/{id}'>;
+/** An inventory entry of the store. */
 export type InventoryEntry = ReplyOf<'GET /inventory/{id}'>;
 /** An order as the store keeps it, with its state, which the service does not show. */
 export type Order = ReplyOf<'GET /orders/{id}'>;

@@ -35,7 +35,7 @@ export function isUtf8(bytes: Uint8Array): boolean {
 }
 
 export function isAscii(bytes: Uint8Array): boolean {
-  // A tenth of the time of `every` and of `for … of`.
+  // A plain loop: `every` and `for … of` are far slower over a large body.
   for (let at = 0; at < bytes.length; at += 1) if ((bytes[at] ?? 0) >= 0x80) return false;
   return true;
 }

@@ -201,6 +201,7 @@ const APP_OPTIONS = [
   ...(['observe', 'onNotice', 'onFinding', 'onControlCall'] as const),
 ] as const satisfies readonly (keyof BaseOptions)[];
 
+/** Options of a mock that an Express app mounts. */
 export type AppOptions = Pick<BaseOptions, (typeof APP_OPTIONS)[number]>;
 
 /** The rows of a server: its own, and those that features add. */

@@ -14,6 +14,7 @@ const TOPICS: Readonly<Record<string, object>> = {
 
 export const ASSUMPTIONS = { ...INPUT, ...ANIMALS, ...INVENTORY, ...ORDERS, ...WIRE } as const;
 
+/** The id of an assumption, such as `cancel-again`. */
 export type AssumptionId = keyof typeof ASSUMPTIONS;
 
 type TableOption<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];

@@ -32,7 +32,7 @@ const WRITTEN_OFFSET_HOURS = 2;
 export function formatDateTime(text: string, format: DateFormat): string {
   const [, day, hour = '', rest] = UTC_SECONDS.exec(text) ?? [];
   const localHour = Number(hour) + WRITTEN_OFFSET_HOURS;
-  // Formatting a Date takes 3 µs, and 300 ms for 100,000 orders.
+  // Without a Date: a list of 100,000 orders would hold other requests up.
   if (day !== undefined && format === 'utc-seconds') return text;
   if (day !== undefined && format === 'utc-millis') return `${day}${hour}${rest}.000Z`;
   if (day !== undefined && localHour < 24) {

@@ -242,6 +242,7 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, OperationShape>;
 
+/** The id of an operation, such as `getPet`. */
 export type OperationId = keyof typeof OPERATIONS;
 
 export const OPERATION_IDS = rowNames(OPERATIONS);

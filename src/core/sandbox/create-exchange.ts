@@ -168,7 +168,7 @@ const MOCK_HEADERS = ['Mock-Basis', 'Preference-Applied', ...SERVICE_HEADERS];
 let dateSecond = Number.NaN;
 let dateText = '';
 
-/** Cached for a second, since it takes a microsecond. */
+/** Cached for a second: every reply has it. */
 function formatHttpDate(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
   if (second !== dateSecond) {

@@ -31,6 +31,7 @@ export const FINDING_CODES = {
   unmatched: 'The real service has no such operation; check the base URL, the path and the method.',
 } as const satisfies Record<string, string>;
 
+/** The code of a finding, such as `pointless-retry`. */
 export type FindingCode = keyof typeof FINDING_CODES;
 
 export const FINDING_CODE_NAMES = rowNames(FINDING_CODES);

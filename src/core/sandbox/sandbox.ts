@@ -9,7 +9,7 @@ import type { Exchange, HoldEnd, ServiceRequest } from './exchange.ts';
 import { dropFinal, noteLostReply } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
-import { changesNoRecord, type EditText } from './journal-page.ts';
+import type { EditText } from './journal-page.ts';
 import type { Preference } from './preference.ts';
 import { NO_PAST, type State } from './state.ts';
 import { StorageError } from './storage-error.ts';
@@ -170,21 +170,6 @@ export class Sandbox {
     const isSame = state.store === before.store && state.settings === before.settings;
     const past = isSame ? state.past : NO_PAST;
     return { ...changed, state: { ...state, counters, past }, edit: text };
-  }
-
-  /** What was undone, with how many later calls that had changed the store; undefined if nothing was. */
-  undo(by: string): Outcome<{ what: string; laterCalls: number } | undefined> {
-    const before = this.#newest;
-    const last = this.journal.lastEdit();
-    if (last === undefined) return outcome(before, undefined);
-    const { what } = last.edit;
-    const edit = { what: `undid: ${what}`, by };
-    // Who undoes a setting keeps the records that calls have changed since.
-    const isSetting = changesNoRecord(last.edit);
-    const laterCalls = isSetting ? 0 : last.laterCalls;
-    const { store } = isSetting ? before : last.before;
-    const undone = outcome(before, { what, laterCalls }, { ...last.before, store, past: NO_PAST });
-    return { ...undone, edit, undoes: true };
   }
 
   /** @param waited how many milliseconds ago the outcome was made */

@@ -236,6 +236,7 @@ const WHOLE_RULE = convert(
 
 export const RULE_SHAPE: Shape<ValueOf<typeof WHOLE_RULE>, ReplyOrPatch> = withTypes(WHOLE_RULE);
 
+/** A rule, as a scenario has it. */
 export type RuleDefinition = InputOf<typeof RULE_SHAPE>;
 
 export interface Rule extends ValueOf<typeof RULE_SHAPE> {

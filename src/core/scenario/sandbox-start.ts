@@ -11,6 +11,7 @@ import { ContentError } from '../words.ts';
 import type { Rule } from './rule-shape.ts';
 import type { SavedScenario, Scenario } from './scenario-shape.ts';
 
+/** A scenario cannot be used. The message names the places of its problems. */
 export class ScenarioError extends ContentError {
   override readonly name = 'ScenarioError';
 }

@@ -31,6 +31,7 @@ export const SCENARIO_NAMES = [
   'unseen-statuses',
 ] as const;
 
+/** The name of a scenario that ships. */
 export type ScenarioName = (typeof SCENARIO_NAMES)[number];
 
 export function isShipped(name: string): name is ScenarioName {

@@ -181,6 +181,7 @@ export interface SavedScenario {
   readonly format: 'json' | 'yaml';
   readonly text: string;
 }
+/** A scenario, as its file has it. */
 export type ScenarioDefinition = InputOf<typeof SCENARIO>;
 
 export interface Scenario extends ReturnType<typeof createScenario> {

@@ -226,7 +226,7 @@ function createRepresentation(choices: Pick<Choices, FormChoice>): Representatio
   };
 }
 
-/** Not `recordText`: a page of 50 animals would cost a third more processor time, HTTP included. */
+/** Not `recordText`: a plan made once for each form keeps lists of records cheap. */
 function writer(
   members: ObjectMembers,
   choices: Pick<Choices, FormChoice>,

@@ -22,6 +22,7 @@ export function isShippedFixture(name: string): boolean {
   return FIXTURE_NAMES.includes(name);
 }
 
+/** A fixture cannot be used. The message names the places of its problems. */
 export class FixtureError extends ContentError {
   override readonly name = 'FixtureError';
 }

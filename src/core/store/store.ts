@@ -19,7 +19,7 @@ const CHUNK_SIZE = 128;
 
 /**
  * Records that wait to be put into chunks. The journal remembers states: a copied chunk for each write
- * costs a PATCH or a create half more processor time, most of it for collecting garbage.
+ * would make garbage that costs more than the write.
  */
 const MAX_WRITTEN = 16;
 

@@ -5,6 +5,7 @@ import { createControlledMock } from '../../client/controlled-mock.ts';
 /** A server and one of its sandboxes: the default one unless the URL names another. */
 export interface PetstoreMock extends Readonly<ReturnType<typeof createPetstoreMock>> {}
 
+/** How to reach a server that runs already. */
 export interface ConnectOptions {
   /** Any address of the server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
   readonly url: string;

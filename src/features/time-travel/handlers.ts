@@ -21,7 +21,7 @@ import {
 import { type ControlReply, json, NO_CONTENT, refuse } from '../../core/control/reply.ts';
 import { parseInput, tryParseJson } from '../../core/json.ts';
 import { findHeader, mergeHeaders } from '../../core/raw-http.ts';
-import { answer, outcome } from '../../core/sandbox/answer.ts';
+import { answer, type Outcome, outcome } from '../../core/sandbox/answer.ts';
 import {
   bodyText,
   type Exchange,
@@ -30,12 +30,12 @@ import {
   type ServiceRequest,
 } from '../../core/sandbox/exchange.ts';
 import type { ReadyReply } from '../../core/sandbox/holds.ts';
-import type { RememberedStates } from '../../core/sandbox/journal-page.ts';
+import { changesNoRecord, type RememberedStates } from '../../core/sandbox/journal-page.ts';
 import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import { readPrefer } from '../../core/sandbox/preference.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { createServiceRequest } from '../../core/sandbox/service-request.ts';
-import { changeLayers, type State } from '../../core/sandbox/state.ts';
+import { changeLayers, NO_PAST, type State } from '../../core/sandbox/state.ts';
 import { currentInstant } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { basisReasons } from '../../core/service/reply.ts';
@@ -237,5 +237,19 @@ export async function undoLatest(
 ): Promise<Undone | undefined> {
   // The journal has an edit once it is kept.
   while (sandbox.pending !== undefined) await kept.run(() => sandbox.read());
-  return kept.run(() => sandbox.undo(by));
+  return kept.run(() => undo(sandbox, by));
+}
+
+/** What was undone, with how many later calls that had changed the store; undefined if nothing was. */
+function undo(sandbox: Sandbox, by: string): Outcome<Undone | undefined> {
+  const before = sandbox.read().state;
+  const last = sandbox.journal.lastEdit();
+  if (last === undefined) return outcome(before, undefined);
+  const { what } = last.edit;
+  // Who undoes a setting keeps the records that calls have changed since.
+  const isSetting = changesNoRecord(last.edit);
+  const laterCalls = isSetting ? 0 : last.laterCalls;
+  const { store } = isSetting ? before : last.before;
+  const undone = outcome(before, { what, laterCalls }, { ...last.before, store, past: NO_PAST });
+  return { ...undone, edit: { what: `undid: ${what}`, by }, undoes: true };
 }

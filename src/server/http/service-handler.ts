@@ -52,7 +52,7 @@ export function createServiceHandler(
     if (limit === undefined) answerCall(call, NO_BODY);
     else {
       response.once('close', arrival.location.sandbox.beginCall());
-      // A callback, since a promise costs a PATCH 3 %.
+      // A callback: a promise would let other requests come between.
       receiveBody(incoming, limit, (body) => answerCall(call, body));
     }
   };

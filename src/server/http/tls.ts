@@ -20,6 +20,7 @@ export interface Certificate {
   readonly key: string;
 }
 
+/** A certificate or its key cannot be used. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
 }

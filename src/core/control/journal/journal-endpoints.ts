@@ -51,6 +51,7 @@ const EDIT = namedObject('Edit', {
   ),
   isUndone: required(FLAG, 'Whether it was undone, or is itself an undo.'),
 });
+/** A change that the control API made, as the journal shows it. */
 export type EditView = InputOf<typeof EDIT>;
 
 const JOURNAL = namedObject('Journal', {

@@ -27,6 +27,7 @@ const UNDONE = object({
   ),
 });
 
+/** What an undo has taken back. */
 export type Undone = ValueOf<typeof UNDONE>;
 
 const ALTERNATIVE = object({
@@ -39,6 +40,7 @@ const ALTERNATIVE = object({
   body: optional(ANY, 'The JSON value of its body, or else its text; left out beyond 256 KiB.'),
 });
 
+/** What another option of an assumption would have answered. */
 export type Alternative = ValueOf<typeof ALTERNATIVE>;
 
 export const REPLAYED = object({ number: required(COUNT, 'The number of the new exchange.') });
