@@ -86,7 +86,7 @@ export function readTime({ clock, readAt }: Status): number {
 
 type ClockSetting = Partial<Status['clock']> & { readonly days?: number };
 
-export function setClock(done: string, { days = 0, ...body }: ClockSetting): Promise<boolean> {
+export function changeClock(done: string, { days = 0, ...body }: ClockSetting): Promise<boolean> {
   const readAt = Date.now();
   const before = status.value && !body.real ? readTime(status.value) : readAt;
   const now = new Date(before + days * 86_400_000).toISOString();

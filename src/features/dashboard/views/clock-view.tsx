@@ -4,7 +4,7 @@ import { Loading } from '../parts/panel.tsx';
 import { formatTime } from '../parts/texts.tsx';
 import { useResource } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
-import { optionOf, readTime, setClock, status } from '../state/settings.ts';
+import { changeClock, optionOf, readTime, status } from '../state/settings.ts';
 
 const AFTER_SUNSET = '2030-12-06T00:00:00Z';
 
@@ -40,7 +40,7 @@ export function ClockView() {
             label={label}
             onClick={() => {
               const done = label === SUNSET ? `${label}; it answers as ${follows}` : label;
-              return setClock(`Clock: ${done}.`, setting);
+              return changeClock(`Clock: ${done}.`, setting);
             }}
           />
         ))}
@@ -50,7 +50,7 @@ export function ClockView() {
         draft="clock"
         onSubmit={(texts) => {
           const now = new Date(`${texts.get('time')}Z`).toISOString();
-          return setClock(`Clock: ${now}.`, { now });
+          return changeClock(`Clock: ${now}.`, { now });
         }}
       >
         <FormField
