@@ -43,7 +43,7 @@ export interface FindingText {
 
 export const COUNT = integer(0, Number.MAX_SAFE_INTEGER);
 
-export const CLOCK_MOVED = optional(FLAG, 'Whether `at` is not the system time.');
+export const CLOCK_MOVED = optional(FLAG, 'Whether that clock was moved.');
 
 export const OPERATION = choice(OPERATION_IDS);
 export const BASIS_KIND = choice(BASIS_KINDS);

@@ -123,8 +123,7 @@ const SCOPE = object({
 export const JOURNAL_ENDPOINTS = [
   endpoint('listRequests', 'GET /requests', {
     summary: 'List exchanges, by default the newest last',
-    description:
-      'Returns the exchanges that match. For the previous page, set `before` to the lowest number of this one.',
+    description: 'For the previous page, set `before` to the lowest number of this one.',
     query: LIMITED_FILTER,
     replies: { 200: JOURNAL },
     handle: async ({ sandbox, kept, query }) => {
@@ -140,7 +139,7 @@ export const JOURNAL_ENDPOINTS = [
   endpoint('exportRequests', 'GET /requests.har', {
     summary: 'Export exchanges as HAR 1.2',
     description:
-      'Selects exchanges as `GET requests` does. Developer tools of browsers import the reply. Credentials are masked, and bodies that the journal kept only in part are marked.',
+      'Selects exchanges as `GET requests` does. Credentials are masked, and bodies that the journal kept only in part are marked.',
     query: HAR_FILTER,
     replies: { 200: ANY_OBJECT },
     handle: async ({ sandbox, query: { all, ...query }, origin, parts }) => {

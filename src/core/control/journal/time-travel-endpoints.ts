@@ -21,10 +21,7 @@ export const REWIND = object({
 
 const UNDONE = object({
   what: required(ANY_TEXT, 'The change that was undone.'),
-  laterCalls: required(
-    COUNT,
-    'How many later calls had changed the store, and were undone with it.',
-  ),
+  laterCalls: required(COUNT, 'How many later calls were undone with it.'),
 });
 
 /** What an undo has taken back. */
@@ -57,15 +54,14 @@ export const PAST_ENDPOINTS = [
   endpoint('rewind', 'POST /requests/{number}/rewind', {
     summary: 'Rewind the sandbox to before or after a call',
     description:
-      'Restores records, settings, clock, counters and snapshots. The journal and your own scenarios stay. `POST undo` undoes the rewind.',
+      'Restores records, settings, clock, counters and snapshots. The journal and your own scenarios stay.',
     body: { shape: REWIND, optional: true },
     example: { path: 1 },
     replies: { 204: 'Rewound.', 404: MISSING },
   }),
   endpoint('undo', 'POST /undo', {
     summary: 'Undo the latest change by the control API',
-    description:
-      'If it changed records, the effects of later calls are undone, too. The journal keeps the calls.',
+    description: 'Of records, undoes the effects of later calls, too.',
     replies: { 200: UNDONE, 404: 'No earlier states are kept.', 409: 'Nothing is left to undo.' },
   }),
   endpoint('listAlternatives', 'GET /requests/{number}/alternatives', {

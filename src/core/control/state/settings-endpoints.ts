@@ -76,7 +76,7 @@ const STATUS = namedObject('Status', {
   held: required(COUNT, 'How many replies rules hold back.'),
   latches: required(TEXTS, 'The names of the latches, which hold replies back until opened.'),
   latestExchange: required(COUNT, 'The number of the latest exchange; 0 before the first.'),
-  keptExchanges: required(COUNT, 'How many exchanges the journal keeps.'),
+  keptExchanges: required(COUNT, 'How many are kept.'),
   changed: required(
     object(ofCollections(COUNT, 'How many', 'differ')),
     'How many records differ from those of the start.',
