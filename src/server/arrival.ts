@@ -123,6 +123,9 @@ async function askUpstream(
   const preference = await preparing;
   const { request } = asked;
   const { call } = request;
+  // A call that is refused for it must not be carried out.
+  if (preference?.kind === 'wrong' && preference.strict)
+    return handleRequest(persistence, sandbox, request, preference);
   const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
   const reply = needsService(match) ? await upstream.respond(asked) : undefined;
   const answered = { ...request, given: { reply, match } };

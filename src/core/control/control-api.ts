@@ -107,7 +107,10 @@ async function runEndpoint(
     const sandbox = findSandbox(endpoint, request, parts);
     if (!(sandbox instanceof Sandbox)) return sandbox;
     const endCall = sandbox.beginCall();
-    const body = await readBody(request, endpoint.body).finally(endCall);
+    // A body that breaks off is never read.
+    const cancel = request.onDisconnect(endCall);
+    const body = await readBody(request, endpoint.body).finally(cancel);
+    endCall();
     if (body.refusal !== undefined) return body.refusal;
     const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
     if (query?.ok === false) return refuseInput(query.problems);

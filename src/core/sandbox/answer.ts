@@ -158,7 +158,7 @@ export function matchCall(
   return outcome(state, result, { counters: { ...state.counters, rules } });
 }
 
-/** A latch adds its hold to the rule that matched, unless it has a reply of its own. */
+/** A latch adds its hold to the rule that matched, unless it has a reply of its own. Its release alone says when. */
 function addLatch(latch: RuleMatch, match: RuleMatch | undefined): RuleMatch {
   const isOwn = (latch.reply ?? latch.patch ?? latch.fault) !== undefined;
   if (isOwn || match === undefined) return latch;

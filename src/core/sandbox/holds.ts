@@ -117,7 +117,10 @@ export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinit
   read(value, at, report) {
     const rule = RULE_SHAPE.read(value, at, report);
     if (rule === undefined) return undefined;
-    const { hold } = rule;
+    const { hold, lag } = rule;
+    if (lag !== undefined) {
+      return report({ at: [...at, 'lag'], expected: 'no lag in a latch', found: 'one' });
+    }
     if (hold === undefined) {
       return report({ at: [...at, 'hold'], expected: 'true, or a name', found: 'nothing' });
     }

@@ -63,19 +63,21 @@ async function preferScenario(
   readState: (() => Promise<State>) | undefined,
 ): Promise<Preference | string> {
   const applied = `scenario=${name}`;
-  const shipped = shippedBooks.get(name);
+  const state = await readState?.();
+  const known = state && knownScenarios(state);
+  const ships = isShipped(name) && !known?.has(name);
+  const shipped = ships ? shippedBooks.get(name) : undefined;
   if (shipped !== undefined) return { kind: 'scenario', book: shipped, applied };
   // Imported here, since few requests ask for a scenario.
   const { resolveScenarios, scenariosByName } = await import('../scenario/resolve-scenarios.ts');
-  const state = isShipped(name) ? undefined : await readState?.();
-  const source = scenariosByName(platform, state && knownScenarios(state));
+  const source = scenariosByName(platform, known);
   try {
     const found = source.find(name);
     if (typeof found === 'string') {
       return `scenario: expected a shipped scenario, or one of this sandbox, found ${found}`;
     }
     const book = createBook(name, resolveScenarios([name], source));
-    if (isShipped(name)) shippedBooks.set(name, book);
+    if (ships) shippedBooks.set(name, book);
     return { kind: 'scenario', book, applied };
   } catch (error) {
     if (!(error instanceof ScenarioError)) throw error;

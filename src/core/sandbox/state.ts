@@ -98,7 +98,7 @@ export function initialState(start: Start, wall: number): State {
   const clock = setClock(REAL_CLOCK, start.clock, wall);
   let settings = startSettings.get(start);
   if (settings === undefined) {
-    const layers = { start, active: start.scenarios, byHand: {}, startedAt: 0 };
+    const layers = { start, active: start.scenarios, byHand: start.byHand, startedAt: 0 };
     settings = createSettings(layers);
     startSettings.set(start, settings);
   }
@@ -173,7 +173,7 @@ export function restart(
   const active = keep.has('scenario') ? activate(fresh, settings.active, { wall }) : fresh;
   return {
     ...changeLayers(active, {
-      byHand: keep.has('assumptions') ? settings.byHand : {},
+      byHand: keep.has('assumptions') ? settings.byHand : start.byHand,
       startedAt: readClock(keep.has('clock') ? clock : active.clock, wall),
     }),
     ...(keep.has('store') && { store }),
@@ -190,7 +190,7 @@ export function startFrom({ store, settings, clock, scenarios: saved }: State): 
     ...start,
     store,
     clock: { now, frozen: clock.frozenAt !== undefined },
-    assume: { ...start.assume, ...byHand },
+    byHand,
     scenarios,
     saved,
   };

@@ -3,10 +3,12 @@ import { type RawHeaders, withoutHeaders } from '../raw-http.ts';
 import { mayHaveContent, type Reply } from '../service/reply.ts';
 import { FAULTS, type Fault, type FaultName, type WireFault } from './fault-table.ts';
 
-/** A fault that leaves the client without any reply. */
-type Replacing = { [K in FaultName]: (typeof FAULTS)[K] extends 'replaces' ? K : never }[FaultName];
+/** The kind of a fault that leaves the client without any reply. */
+export type ReplacingKind = {
+  [K in FaultName]: (typeof FAULTS)[K] extends 'replaces' ? K : never;
+}[FaultName];
 
-type BreakingFault = Exclude<WireFault, { readonly kind: Replacing }>;
+type BreakingFault = Exclude<WireFault, { readonly kind: ReplacingKind }>;
 
 export function isReplacing(fault: WireFault): fault is Exclude<WireFault, BreakingFault> {
   return FAULTS[fault.kind] === 'replaces';

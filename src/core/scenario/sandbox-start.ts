@@ -22,6 +22,8 @@ export interface Start {
   readonly store: Store;
   readonly clock: ClockSetting;
   readonly assume: Partial<Choices>;
+  /** Win over the scenarios: what was set by hand when this became the start. */
+  readonly byHand: Partial<Choices>;
   readonly keys: KeyLists;
   /** Keys that no scenario changes: those of staging. */
   readonly ownKeys: KeyLists | undefined;
@@ -60,7 +62,19 @@ export function createStart(
   const clock = scenarios.reduce((earlier, later) => override(earlier, later.clock), atStart);
   const records = applyRecords(store, scenarios);
   const ownKeys = undefined;
-  return { store: records, clock, assume, keys, ownKeys, delay, seed, plain, scenarios, saved };
+  return {
+    store: records,
+    clock,
+    assume,
+    byHand: {},
+    keys,
+    ownKeys,
+    delay,
+    seed,
+    plain,
+    scenarios,
+    saved,
+  };
 }
 
 /** Starts from the fixture of the last scenario that names one. */

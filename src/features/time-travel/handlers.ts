@@ -246,10 +246,11 @@ function undo(sandbox: Sandbox, by: string): Outcome<Undone | undefined> {
   const last = sandbox.journal.lastEdit();
   if (last === undefined) return outcome(before, undefined);
   const { what } = last.edit;
-  // Who undoes a setting keeps the records that calls have changed since.
+  // Who undoes a setting keeps what calls have changed since: records, and the counts of rules and rates.
   const isSetting = changesNoRecord(last.edit);
   const laterCalls = isSetting ? 0 : last.laterCalls;
-  const { store } = isSetting ? before : last.before;
-  const undone = outcome(before, { what, laterCalls }, { ...last.before, store, past: NO_PAST });
+  const { store, counters } = isSetting ? before : last.before;
+  const after = { ...last.before, store, counters, past: NO_PAST };
+  const undone = outcome(before, { what, laterCalls }, after);
   return { ...undone, edit: { what: `undid: ${what}`, by }, undoes: true };
 }

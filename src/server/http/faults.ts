@@ -5,12 +5,23 @@ import {
   type BrokenReply,
   breakReply,
   isReplacing,
+  type ReplacingKind,
   type WireReply,
 } from '../../core/scenario/broken-reply.ts';
 import type { WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { unwrapTls } from './tls.ts';
 import { closeWith, type PendingResponses } from './write.ts';
+
+/** What becomes of a connection whose client gets no reply. */
+const ENDINGS: Readonly<
+  Record<ReplacingKind, (response: ServerResponse, pending: PendingResponses) => void>
+> = {
+  reset: resetConnection,
+  close: endConnection,
+  hang: (response, pending) =>
+    pending.delay(response, MAX_DELAY_MS, () => void response.req.socket.destroy()),
+};
 
 /** Does to a connection what a fault says. Ends with its response, and leaves no timer and no socket. */
 export function applyFault(
@@ -20,9 +31,7 @@ export function applyFault(
   pending: PendingResponses,
 ): void {
   if (isReplacing(fault)) {
-    if (fault.kind === 'reset') resetConnection(response);
-    else if (fault.kind === 'close') endConnection(response);
-    else pending.delay(response, MAX_DELAY_MS, () => void response.req.socket.destroy());
+    ENDINGS[fault.kind](response, pending);
     return;
   }
   if (reply === undefined) throw new Error(`${fault.kind} needs a reply`);

@@ -93,6 +93,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'POST holds': [
     [{ on: 'listPets', hold: true, delay: 5 }, 'expected `delay` or `hold`, found both'],
     [{ on: 'listPets', hold: true, apply: true }, 'apply'],
+    [{ on: 'getPet', hold: true, lag: 'PT1S' }, '$.lag: expected no lag in a latch, found one'],
     [{ on: 'getPet', delay: 5 }, '$.hold: expected true, or a name, found nothing'],
   ],
   'POST sandboxes': [

@@ -92,6 +92,8 @@ describe('sandboxes in the control API', () => {
       const reply = await client.send(method, path);
       expect([path, reply.status, Object(reply.json).code]).toEqual([path, status, code]);
     }
+    const like = { name: 'default', like: 'ghost' };
+    expect(await client.control('POST sandboxes', like)).toMatchObject({ status: 409 });
     expect(await list(client)).toEqual(['default', 'staging', 2]);
     // Who looks at one sees its first call, whatever its key.
     expect(await client.send('GET', '/~a/v1/pets', { key: null })).toMatchObject({ status: 401 });

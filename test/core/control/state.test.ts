@@ -142,7 +142,8 @@ describe('the state in the control API', () => {
 
   test('a reset returns to the state that was made the start', async () => {
     const { control } = await openMock();
-    await control('PUT scenario', { scenarios: ['outage'] });
+    const sent = { assume: { 'cancel-again': '204' } };
+    await control('PUT scenario', { scenarios: ['outage'], scenario: sent });
     await control('DELETE orders/1');
     await control('PATCH assumptions', { 'cancel-again': '404' });
     await control('PUT clock', { now: '2040-01-01T00:00:00Z', frozen: true });

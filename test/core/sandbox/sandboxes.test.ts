@@ -46,6 +46,8 @@ test('a sandbox is in use while the body of a call arrives', async () => {
   expect(await listNames(clientAt(port))).toEqual(expect.arrayContaining(['slow', 'slower']));
   one.send('{"name":"Rex","categoryId":1}');
   expect((await one.reply()).status).toBe(201);
+  other.socket.destroy();
+  await expect.poll(() => notices.join()).toContain('removed sandbox slower');
 });
 
 test.each([

@@ -43,3 +43,15 @@ test.each<[what: string, status: string, type: string, body: string, drift: RegE
   const message = expect.stringMatching(drift ?? '');
   expect(found).toEqual(drift === undefined ? [] : [expect.objectContaining({ message })]);
 });
+
+test('a preference that is refused keeps a call from the deployment', async () => {
+  const deployment = await serverFor();
+  const server = await serverFor({ upstream: deployment.url });
+  const cancel = (headers: object) =>
+    fetch(`${server.url}/store/orders/1`, {
+      method: 'DELETE',
+      headers: { Authorization: 'Bearer demo-key', ...headers },
+    });
+  expect((await cancel({ Prefer: 'scenario=outtage, handling=strict' })).status).toBe(400);
+  expect((await cancel({ Prefer: 'scenario=outtage' })).status).toBe(204);
+});

@@ -44,6 +44,25 @@ test('alternatives are looked for only as long as the client waits', async () =>
 });
 
 describe('time travel in the control API', () => {
+  test('undoes a setting without what calls did since', async () => {
+    const client = await openMock(FROZEN);
+    const scenario = { rules: [{ on: 'getPet', calls: 1, reply: { status: 503 } }] };
+    await control(client, 'PUT scenario', { scenario });
+    await control(client, 'PATCH assumptions', { 'rate-limit': '2/m' });
+    const pet = () => statusOf(client, 'GET', '/pets/1');
+    const stock = { body: { quantity: 77 } };
+    expect(await statusOf(client, 'PATCH', '/inventory/1', stock)).toBe(200);
+    expect([await pet(), await pet(), await pet()]).toEqual([503, 200, 429]);
+    await control(client, 'POST snapshots', { name: 'later' });
+    expect(await control(client, 'POST undo')).toMatchObject({ laterCalls: 0 });
+    expect(await pet()).toBe(429);
+    await control(client, 'POST undo');
+    expect([await pet(), await control(client, 'GET inventory/1')]).toMatchObject([
+      200,
+      { quantity: 77 },
+    ]);
+  });
+
   test('rewinds the clock and the counters of rules too, but not the journal', async () => {
     const client = await openMock(FROZEN);
     const scenario = { rules: [{ on: 'getPet', calls: 1, reply: { status: 503 } }] };

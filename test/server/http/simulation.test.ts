@@ -7,7 +7,7 @@ import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import { openRaw, rawRequest } from '../../helpers/raw.ts';
-import { type Ask, asker, openServer } from '../../helpers/wire.ts';
+import { type Ask, asker, clientAt, openServer } from '../../helpers/wire.ts';
 
 const folder = temporaryFolder();
 
@@ -130,6 +130,17 @@ describe('Prefer', () => {
     expect(answer.headers['preference-applied']).toBe(preference);
     expect((await ask('DELETE', '/store/orders/1', preferring('code=204'))).status).toBe(204);
     expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
+  });
+
+  test('scenario=outage means a file of this name rather than the scenario that ships', async () => {
+    const file = join(folder, 'outage.json');
+    writeFileSync(file, writeJson({ rules: [{ on: '*', reply: { status: 418 } }] }));
+    const server = await serverFor({ scenarios: [file] });
+    const { control, send } = clientAt(server.port);
+    await control('PUT scenario', { scenarios: [] });
+    expect((await send('GET', '/v1/pets')).status).toBe(200);
+    const preferred = await send('GET', '/v1/pets', preferring('scenario=outage'));
+    expect(preferred.status).toBe(418);
   });
 
   test('scenario=proxy-error-page gets the page of a proxy, which knows no preferences', async () => {

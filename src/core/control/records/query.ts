@@ -143,7 +143,7 @@ function separatedWords<Word extends string>(
 
 type Scalar = string | number | bigint | boolean;
 
-/** Orders numbers by value, text by code units, and false before true. Absent fields come last. */
+/** Orders numbers by value, text by code units, and false before true. An absent field is the greatest. */
 function compare(a: unknown, b: unknown): number {
   if (!isPresent(a) || !isPresent(b)) return Number(a === undefined) - Number(b === undefined);
   return a < b ? -1 : Number(a > b);

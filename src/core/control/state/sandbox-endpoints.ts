@@ -1,5 +1,5 @@
 import { formatControlUrl, formatServiceUrl, parseAddress } from '../../contract/target.ts';
-import { NAME_PATTERN, PERMANENT_SANDBOXES } from '../../limits.ts';
+import { DEFAULT_SANDBOX, NAME_PATTERN, PERMANENT_SANDBOXES } from '../../limits.ts';
 import { createFindingsReport } from '../../sandbox/coverage.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -80,7 +80,7 @@ export const SANDBOX_ENDPOINTS = [
   endpoint('createSandbox', 'POST /sandboxes', {
     summary: 'Create a sandbox',
     description:
-      'Optional: the first use of a name also creates its sandbox. Without a name, the sandbox gets a random one.',
+      'The first use of a name creates its sandbox, too. Without one, it gets a random name.',
     body: {
       shape: object({
         name: optional(NAME, 'The name of the sandbox.'),
@@ -94,7 +94,7 @@ export const SANDBOX_ENDPOINTS = [
     defaultOnly: true,
     handle: async ({ parts, mount, body: { name = crypto.randomUUID(), like } }) => {
       const { sandboxes, persistence } = parts;
-      const model = like === undefined ? sandboxes.default : sandboxes.getOrCreate(like);
+      const model = sandboxes.look(like ?? DEFAULT_SANDBOX);
       const isCreated = await persistence.create(name, model.start);
       const sandbox = sandboxes.find(name);
       if (!isCreated || sandbox === undefined) {

@@ -92,7 +92,7 @@ const STATUS = namedObject('Status', {
     }),
     'The run of the server; left out where several servers share the sandboxes.',
   ),
-  keys: required(TEXTS, 'The API keys that work, the first of which may write.'),
+  keys: required(TEXTS, 'The API keys, expired ones too; those that may write first.'),
   shared: optional(
     object({
       fleet: required(ANY_TEXT, 'What the keys of the fleet in Redis begin with.'),
