@@ -102,7 +102,7 @@ export const STATE_ENDPOINTS = [
   endpoint('reset', 'POST /reset', {
     summary: 'Reset the sandbox to its start',
     description:
-      "Resets the store, the active scenarios and the call counts of their rules, the assumptions, the clock, the journal, coverage and findings, except for what `keep` names; `journal` includes coverage and findings. The sandbox's own scenarios stay unless a `keep` leaves out `own-scenarios`. Snapshots always stay.",
+      'Resets the store, the active scenarios and the call counts of their rules, the assumptions, the clock, and the journal with coverage and findings, but for what `keep` names. Snapshots stay, and own scenarios unless a `keep` leaves out `own-scenarios`.',
     body: { shape: RESET, optional: true },
     example: { body: { keep: ['scenario'] } },
     replies: { 204: 'Reset.' },
