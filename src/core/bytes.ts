@@ -4,7 +4,7 @@ const strict = new TextDecoder('utf-8', { fatal: true });
 
 const scratch = new Uint8Array(8192);
 
-/** In UTF-8. */
+/** How many bytes a text has in UTF-8. */
 export function byteLength(text: string): number {
   let size = 0;
   let rest = text;

@@ -1,6 +1,6 @@
 /** What the core takes from outside: a clock that never jumps, timers, texts, and a place for warnings. */
 export interface Platform {
-  /** In milliseconds. */
+  /** Milliseconds of a clock that nobody sets, from any start. */
   readonly steady: () => number;
   /** Calls `act` once. Keeps no process alive. Returns how to cancel. */
   readonly after: (milliseconds: number, act: () => void) => () => void;

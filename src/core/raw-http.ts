@@ -9,7 +9,7 @@ export interface Message {
   readonly body: string | Uint8Array | undefined;
   /** The text of a body that has a content coding; undefined if it cannot be decoded. */
   readonly decoded?: string | undefined;
-  /** The bytes of the body. */
+  /** How many bytes the body has. */
   readonly size: number;
 }
 

@@ -4,7 +4,7 @@ import { belowBase, type Target } from '../core/contract/target.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Platform } from '../core/platform.ts';
 import { needsService, readServiceState } from '../core/sandbox/answer.ts';
-import type { Exchange } from '../core/sandbox/exchange.ts';
+import type { Exchange, ServiceRequest } from '../core/sandbox/exchange.ts';
 import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
 import type { Sandbox } from '../core/sandbox/sandbox.ts';
 import type { Responder, ResponderCall, Sandboxes } from '../core/sandbox/sandboxes.ts';
@@ -18,7 +18,7 @@ import {
 import { currentInstant } from '../core/service/clock.ts';
 import type { RequestBody } from '../core/service/input.ts';
 import type { Reply } from '../core/service/reply.ts';
-import { handleRequest, type ServerPersistence } from './persistence.ts';
+import type { ServerPersistence } from './server-persistence.ts';
 
 /** What answers requests for the service, whichever way they come in. */
 export interface ServiceParts {
@@ -75,7 +75,7 @@ export function bodyLimit({ head, operation, forwarded, location }: Arrival): nu
 }
 
 /** A promise if the request asks for something with `Prefer`, or more than memory keeps the sandbox. */
-export function completeArrival(
+export function answerArrival(
   { sandboxes, persistence, platform }: ServiceParts,
   arrival: Arrival,
   body: RequestBody,
@@ -85,16 +85,16 @@ export function completeArrival(
   const request = createServiceRequest(head, target, authorization, body, operation);
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined)
-    return handleRequest(persistence, sandbox, { ...request, given: { reply: refusal } });
-  const given = request.call && sandboxes.override?.(request.call);
+    return answerRequest(persistence, sandbox, { ...request, supplied: { reply: refusal } });
+  const override = request.call && sandboxes.override?.(request.call);
   const { prefer } = head.headers;
   const isAsked = prefer !== undefined && request.call && !sandbox.state.settings.start.plain;
   const preference =
-    isAsked && given === undefined
+    isAsked && override === undefined
       ? readPrefer(String(prefer), platform, async () =>
           persistence.run(sandbox, () => sandbox.read()),
         )
-      : given;
+      : override;
   if (forwarded !== undefined) {
     const { upstream, below } = forwarded;
     const asked: ResponderCall = {
@@ -108,8 +108,27 @@ export function completeArrival(
     return askUpstream(upstream, asked, persistence, sandbox, preference);
   }
   return preference instanceof Promise
-    ? preference.then((read) => handleRequest(persistence, sandbox, request, read))
-    : handleRequest(persistence, sandbox, request, preference);
+    ? preference.then((read) => answerRequest(persistence, sandbox, request, read))
+    : answerRequest(persistence, sandbox, request, preference);
+}
+
+/** Answers a request. A promise unless only memory keeps the sandbox. */
+export function answerRequest(
+  persistence: ServerPersistence,
+  sandbox: Sandbox,
+  request: ServiceRequest,
+  preference?: Preference,
+): Exchange | Promise<Exchange> {
+  const fail = (error: unknown) =>
+    persistence.runFailed(sandbox, () => sandbox.fail(error, request, currentInstant()));
+  try {
+    const exchange = persistence.run(sandbox, () =>
+      sandbox.answer(request, currentInstant(), preference),
+    );
+    return exchange instanceof Promise ? exchange.catch(fail) : exchange;
+  } catch (error) {
+    return fail(error);
+  }
 }
 
 /** Lets the upstream answer, unless a rule of the sandbox does, and records the exchange. */
@@ -125,11 +144,11 @@ async function askUpstream(
   const { call } = request;
   // A call that is refused for it must not be carried out.
   if (preference?.kind === 'wrong' && preference.strict)
-    return handleRequest(persistence, sandbox, request, preference);
+    return answerRequest(persistence, sandbox, request, preference);
   const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
   const reply = needsService(match) ? await upstream.respond(asked) : undefined;
-  const answered = { ...request, given: { reply, match } };
-  return handleRequest(persistence, sandbox, answered, preference);
+  const answered = { ...request, supplied: { reply, match } };
+  return answerRequest(persistence, sandbox, answered, preference);
 }
 
 /** Remembers that the client has left before its reply was sent, as far as that can be kept. */

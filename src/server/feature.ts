@@ -8,7 +8,7 @@ import type { Responder } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Keeper } from './open-sandboxes.ts';
 import type { AddedOptions, BaseOptions } from './options.ts';
-import type { SaveScenarios } from './persistence.ts';
+import type { SaveScenarios } from './server-persistence.ts';
 
 /** What can be taken off the mock: the core and the server know it only by what it adds. */
 export interface Feature extends AddedOptions, AddedHandlers {
@@ -58,7 +58,7 @@ export interface OpenedResponder {
 }
 
 interface KeptScenarios {
-  /** Throws a ScenarioError. */
+  /** Reads what is kept. Throws a ScenarioError. */
   readonly load: () => Promise<Start['saved']>;
   readonly save: SaveScenarios;
 }

@@ -13,7 +13,7 @@ export async function loadFixture(nameOrPath: string): Promise<Store> {
     : parseFixture(nameOrPath, await readText(nameOrPath, STORE_LIMIT));
 }
 
-/** Refuses a pipe. */
+/** Loads a fixture at once, so it refuses a pipe. */
 export function loadFixtureSync(nameOrPath: string): Store {
   return isShippedFixture(nameOrPath)
     ? readShippedFixture(NODE_PLATFORM, nameOrPath)

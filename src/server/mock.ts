@@ -10,7 +10,7 @@ import { createServiceHandler } from './http/service-handler.ts';
 import { PendingResponses } from './http/write.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
 import { type MockOptions, openSandboxes, type StoredParts } from './open-sandboxes.ts';
-import type { ServerPersistence } from './persistence.ts';
+import type { ServerPersistence } from './server-persistence.ts';
 
 export interface MockParts
   extends Omit<StoredParts, 'platform'>,

@@ -8,7 +8,11 @@ import type { ServerEvent } from '../core/sandbox/sandbox.ts';
 import { Sandboxes, type SandboxOptions, type SandboxParts } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Store } from '../core/store/store.ts';
-import { MemoryPersistence, type SaveScenarios, type ServerPersistence } from './persistence.ts';
+import {
+  MemoryPersistence,
+  type SaveScenarios,
+  type ServerPersistence,
+} from './server-persistence.ts';
 
 export interface MockOptions extends SandboxOptions, ControlOptions {
   /** Called after each exchange in any sandbox. */

@@ -214,7 +214,7 @@ const EXPIRY_IN_CODE = either(
   "{ kind: 'after', milliseconds } or { kind: 'at', instant }",
 );
 
-/** When keys expire, by key. */
+/** A key or `all`, with the duration or the instant after which it has expired. */
 const EXPIRY_MAP: Shape<ReadonlyMap<unknown, unknown>> = {
   ...scalar('a Map of times by key', {}, (value) => (value instanceof Map ? value : undefined)),
   read(value, at, report) {
@@ -236,7 +236,7 @@ export const KEY_LISTS = object({
   expires: optional(EXPIRY_MAP, ''),
 });
 
-/** Such as `process.env`. */
+/** Environment variables, such as `process.env`. */
 export const VARIABLES = scalar('an object of strings', {}, (value) => {
   const isRight = (text: unknown): boolean => text === undefined || typeof text === 'string';
   return isObject(value) && Object.values(value).every(isRight) ? value : undefined;

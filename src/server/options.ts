@@ -47,7 +47,7 @@ interface CodeOptions extends StartSettings, MockOptions {
 /** Rows of options under the headings of the help. */
 export type OptionGroups = Readonly<Record<string, Readonly<Record<string, OptionShape>>>>;
 
-/** Of a feature. */
+/** Options that a feature adds, by their group in the help. */
 export interface AddedOptions {
   readonly name: string;
   /** Rows of options that a server takes. */

@@ -18,7 +18,7 @@ import { createListener } from './http/listener.ts';
 import { type LoadedFiles, loadFiles } from './load-files.ts';
 import { assembleMock, restartAll } from './mock.ts';
 import { type BaseOptions, checkOptions, listAgreed } from './options.ts';
-import type { SaveScenarios } from './persistence.ts';
+import type { SaveScenarios } from './server-persistence.ts';
 
 /** A server that listens. */
 export interface RunningServer {

@@ -8,7 +8,7 @@ import { BodyBytes, NO_BODY, type RequestBody } from '../../src/core/service/inp
 import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
 import { FEATURES } from '../../src/features.ts';
 import type { ServerOptions } from '../../src/index.ts';
-import { bodyLimit, completeArrival, openArrival } from '../../src/server/arrival.ts';
+import { answerArrival, bodyLimit, openArrival } from '../../src/server/arrival.ts';
 import type { Feature } from '../../src/server/feature.ts';
 import { loadFiles } from '../../src/server/load-files.ts';
 import { assembleMock } from '../../src/server/mock.ts';
@@ -79,7 +79,7 @@ export async function openMock(
     const arrival = openArrival(parts, head, parseTarget(url), neverLeaves);
     const limit = bodyLimit(arrival);
     const body = limit === undefined ? NO_BODY : bodyOf(sent, limit);
-    const exchange = await completeArrival(parts, arrival, body);
+    const exchange = await answerArrival(parts, arrival, body);
     const { sandbox } = arrival.location;
     if (isWaiting(exchange)) {
       await new Promise<void>((send) => {

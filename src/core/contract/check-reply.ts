@@ -35,7 +35,7 @@ export function isViolation({ where }: Deviation): boolean {
 export interface CheckedReply {
   readonly status: number;
   readonly headers: RawHeaders;
-  /** Decoded. */
+  /** Without its content coding. */
   readonly body: string | Uint8Array | undefined;
   /** Undefined if the body is no JSON. */
   readonly json: unknown;

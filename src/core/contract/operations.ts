@@ -8,7 +8,7 @@ interface OperationParameter {
   readonly in: 'path' | 'query';
   readonly shape: Shape<unknown>;
   readonly description: string;
-  /** Of the default fixture. */
+  /** A value that the default fixture answers. */
   readonly example: string | number;
   /** The records of which a path parameter names one. */
   readonly finds?: 'animals' | 'orders';
@@ -28,7 +28,7 @@ interface AssumedInput {
 export interface RequestChange {
   readonly id?: string;
   readonly query?: string;
-  /** Null sends no key. */
+  /** The key to send; null for none. */
   readonly key?: string | null;
   /** A number stands for a body of that many bytes. */
   readonly body?: string | number;

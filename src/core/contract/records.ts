@@ -26,7 +26,7 @@ export const INT64 = scalar<bigint, Int64>(
   toInt64,
 );
 
-/** One that a double holds. */
+/** An integer that a double holds exactly. */
 export const INTEGER = scalar<number>(
   'an integer from -(2^53-1) to 2^53-1, the limit of the mock',
   { type: 'integer' },

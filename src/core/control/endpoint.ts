@@ -62,7 +62,7 @@ export interface Endpoint<Types = unknown> {
   readonly defaultOnly?: true;
   /** Left out if a feature has it: then the endpoint exists only in builds with that feature. */
   handle?(call: ControlCall): Promise<ControlReply>;
-  /** Never set. */
+  /** Never set: carries the types of bodies to the client. */
   readonly types?: Types;
 }
 
@@ -89,7 +89,7 @@ export interface TaggedEndpoint extends Endpoint {
 /** An endpoint that this build has. */
 export interface HandledEndpoint extends TaggedEndpoint {
   readonly handle: Handler;
-  /** Of its path. */
+  /** What its path is made of, between slashes. */
   readonly segments: readonly string[];
 }
 
@@ -168,7 +168,7 @@ export interface ControlParts extends ControlOptions {
   /** Refuses a caller that may not use the control API. */
   readonly guard: (headers: RequestHeaders) => ControlReply | undefined;
   readonly platform: Platform;
-  /** Of petstore-mock. */
+  /** The version of petstore-mock. */
   readonly version: string;
   /** In PEM; undefined without TLS. */
   readonly certificate?: string | undefined;

@@ -55,7 +55,7 @@ export interface ControlReply {
   readonly content?: ControlContent;
 }
 
-/** Names and values in turn. */
+/** The headers to send: names and values in turn. */
 export function controlHeaders({ content, mediaType, headers }: ControlReply): string[] {
   return Object.entries({
     // A cache would miss changes in the sandbox.

@@ -79,13 +79,13 @@ function decide(
   serviceState: ServiceState,
   preference: Preference | undefined,
 ): { readonly decided: DecidedRequest; readonly state: State } {
-  const { call, given, route } = request;
+  const { call, supplied, route } = request;
   let after = state;
   let reply: Reply | undefined;
   let match: RuleMatch | undefined;
-  if (given !== undefined) {
-    match = given.match;
-    reply = given.reply;
+  if (supplied !== undefined) {
+    match = supplied.match;
+    reply = supplied.reply;
   } else if (call === undefined) {
     if (route === undefined) throw new Error('A request has neither a call nor a route.');
     reply = refuseUnknownRoute(serviceState.choices, route);
@@ -172,7 +172,7 @@ export function needsService(match: RuleMatch | undefined): boolean {
   return reply === undefined && effect !== 'replaces' && effect !== 'substitutes';
 }
 
-/** RFC 7240, section 3. */
+/** Tells the client which preference was applied (RFC 7240, section 3). */
 function markPreference(reply: Reply, preference: Preference): Reply {
   if (preference.kind !== 'wrong') {
     const { applied } = preference;

@@ -69,7 +69,7 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 export interface TotalsState {
   readonly shown: readonly (readonly [key: string, shown: ShownCount])[];
   readonly counts: { readonly [Code in FindingCode]?: number };
-  /** The first ones. */
+  /** The first ones; `counts` has all. */
   readonly findings: readonly Finding[];
 }
 

@@ -39,7 +39,7 @@ export function createExchange(
     target,
     operation: call?.operation,
     replays: request.replays,
-    isRefused: request.given !== undefined && basis.kind !== 'upstream' && match === undefined,
+    isRefused: request.supplied !== undefined && basis.kind !== 'upstream' && match === undefined,
     authorization,
     request: { headers, body: bytes && keepBytes(bytes), size: bytes?.length ?? 0 },
     status: decided.shown?.status,

@@ -56,7 +56,7 @@ const MARKS = new Map<string, Test>([
 
 const MARK_WORDS = [...MARKS.keys()].sort();
 
-/** By name, in lower case. */
+/** What a search can name before a colon, by its name in lower case. */
 const TERMS = new Map<string, SearchTerm>([
   ...FILTERS.flatMap(([name, { term }]) => (term === undefined ? [] : [[name, term] as const])),
   ...ROWS.flatMap(({ terms }) => Object.entries(terms)),

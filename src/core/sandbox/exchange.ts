@@ -26,11 +26,11 @@ export interface ServiceRequest {
   readonly replays?: number | undefined;
   readonly call: Call | undefined;
   readonly route?: UnknownRoute | undefined;
-  readonly given?: GivenReply | undefined;
+  readonly supplied?: SuppliedReply | undefined;
 }
 
 /** A refusal, or what a deployment answered. */
-interface GivenReply {
+interface SuppliedReply {
   /** Undefined if the rule has one, or breaks the exchange. */
   readonly reply: Reply | undefined;
   readonly match?: RuleMatch | undefined;
@@ -72,13 +72,13 @@ export interface Exchange {
   /** Undefined if no operation ran. A fault may spoil or hide it. */
   readonly reply: Reply | undefined;
   readonly basis: Basis;
-  /** Nearest cause first. */
+  /** Why it was answered so, in sentences, the nearest cause first. */
   readonly reasons: readonly string[];
   readonly fault: Fault | undefined;
   readonly delay: number;
   readonly hold: Hold | undefined;
   readonly findings: readonly FindingText[];
-  /** Keys of coverage. */
+  /** The documented or assumed replies that it shows, as keys of coverage. */
   readonly shows: readonly string[];
   readonly expected: ExpectedReply | undefined;
   readonly patched: readonly string[] | undefined;
@@ -92,7 +92,7 @@ export interface ExchangeUnderWay extends Exchange {
 
 export interface DecidedRequest {
   readonly request: ServiceRequest;
-  /** Before the call. */
+  /** As the call found it. */
   readonly serviceState: ServiceState;
   readonly reply: Reply | undefined;
   /** What the client gets: `reply`, unless a fault replaces it. */
@@ -189,7 +189,7 @@ export function maskTarget(target: string): string {
   );
 }
 
-/** Headers as people read them. */
+/** Headers as `Name: value`, credentials masked. */
 export function maskHeaders(headers: RawHeaders): readonly string[] {
   return headers.map((raw, index, all) => {
     const text = readHeaderText(raw);

@@ -163,7 +163,7 @@ interface RecentCall {
   readonly hash: string;
   readonly operation: OperationId;
   readonly port: number | undefined;
-  /** By the sandbox's clock. */
+  /** When it was made, by the sandbox's clock. */
   readonly at: number;
   /** In milliseconds since 1970; undefined while the reply waits to be sent. */
   readonly leftAt: number | undefined;
@@ -171,7 +171,7 @@ interface RecentCall {
   readonly isUnanswered: boolean;
   /** Set if the same call gets the same reply. */
   readonly finalStatus: number | undefined;
-  /** In seconds. */
+  /** What its reply said in `Retry-After`, in seconds. */
   readonly retryAfter: number | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface Released {
 
 export interface ReadyReply {
   readonly send: () => void;
-  /** Returns how to cancel. */
+  /** Calls back once the client has left. Returns how to cancel that. */
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
@@ -38,7 +38,7 @@ export interface HoldContext {
   /** Milliseconds before a reply leaves unreleased. */
   readonly maxHold: number;
   readonly holding: Set<Holds>;
-  /** Holds nothing any more. */
+  /** The server closes: a reply that a rule holds is sent at once. */
   isStopping: boolean;
   readonly platform: Platform;
 }
@@ -129,7 +129,7 @@ export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinit
   },
 };
 
-/** Counts its calls anew. */
+/** Sets or removes a latch, whose calls are counted anew. */
 export function withLatch(state: State, name: string, latch: LatchRule | undefined): State {
   const { latches, counters } = state;
   return {

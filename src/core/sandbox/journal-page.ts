@@ -15,7 +15,7 @@ export interface Edit extends EditText {
   /** By the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
   readonly clockMoved: true | undefined;
-  /** Counts of records. */
+  /** How many records of each collection differ from before. */
   readonly changed: Readonly<Record<CollectionName, number>>;
   readonly isUndone: boolean;
 }
@@ -26,7 +26,7 @@ export function changesNoRecord({ changed }: Edit): boolean {
 
 export interface JournalQuery {
   readonly filter?: ExchangeFilter | undefined;
-  /** Of the latest. */
+  /** At most so many, the latest ones. */
   readonly limit?: number | undefined;
   /** Whether nobody needs the bodies of the exchanges. */
   readonly heads?: boolean | undefined;

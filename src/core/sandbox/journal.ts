@@ -27,7 +27,7 @@ import type { State } from './state.ts';
 const MAX_EDITS = 1000;
 
 export interface JournalContext {
-  /** May be 0. */
+  /** How many exchanges it keeps; may be 0. */
   readonly capacity: number;
   readonly memory: MemoryBudget;
   /** Of cleared journals and deleted sandboxes. */

@@ -10,7 +10,7 @@ export const MAX_REMEMBERED_BYTES = 128 * 1024 * 1024;
 /** One for a server. When it is used up, the memory that was used longest ago forgets its oldest. */
 export class MemoryBudget {
   #bytes = 0;
-  /** The last used comes last. */
+  /** In the order of their last use, the latest last. */
   readonly #memories = new Set<Memory>();
   #lastUsed: Memory | undefined;
 

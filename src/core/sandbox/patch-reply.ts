@@ -88,7 +88,7 @@ function listChanges(before: unknown, after: unknown, at: ValuePath): readonly C
   return writeJson(before) === writeJson(after) ? [] : [[at, before, after]];
 }
 
-/** JSON alone can be patched. */
+/** Patches a body of JSON; any other stays as it is. */
 function patchBody(text: string | undefined, { body, each, items = [] }: Patch): unknown[] {
   const before = text === undefined ? undefined : tryParseJson(text, parseInput);
   if (text !== undefined && before === undefined) return [];
@@ -105,7 +105,7 @@ function patchBody(text: string | undefined, { body, each, items = [] }: Patch):
   return [before, Array.isArray(whole) ? whole.map(patchRecord) : patchRecord(whole)];
 }
 
-/** RFC 7396, section 2. */
+/** Applies a merge patch, as RFC 7396, section 2 says. */
 function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const members = new Map(isObject(target) ? Object.entries(target) : []);

@@ -35,13 +35,13 @@ interface SharedStatus {
   readonly calls: number;
   /** Calls made again, since another server was faster. */
   readonly conflicts: number;
-  /** In milliseconds. */
+  /** Of the latest command to Redis, in milliseconds. */
   readonly roundTrip: number;
 }
 
 /** What the control API needs of where sandboxes are kept. Its promises reject with a StorageError. */
 export interface Persistence {
-  /** Why it cannot be used now. */
+  /** Why sandboxes cannot be kept now; undefined if they can. */
   readonly problem: string | undefined;
   /** What whoever runs the server should know for a while. */
   readonly notice?: string | undefined;
@@ -50,7 +50,7 @@ export interface Persistence {
   /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
   readonly whyNoPast: string | undefined;
   of(sandbox: Sandbox): KeptSandbox;
-  /** False if the name is taken. */
+  /** Creates a sandbox. Resolves to false if the name is taken. */
   create(name: string, start?: Start): Promise<boolean>;
   /** Keeps coverage and findings. False if there is none, or if it was used within `unusedFor` milliseconds. */
   remove(name: string, unusedFor?: number): Promise<boolean>;

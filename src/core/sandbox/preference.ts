@@ -7,7 +7,7 @@ import type { Scenario } from '../scenario/scenario-shape.ts';
 import { describe, formatProblem, suggest } from '../words.ts';
 import type { State } from './state.ts';
 
-/** From `Prefer` (RFC 7240). */
+/** What a request asks for with `Prefer` (RFC 7240). */
 export type Preference =
   /** `applied` is sent as `Preference-Applied`. */
   | { readonly kind: 'status'; readonly match: RuleMatch; readonly applied: string }

@@ -13,7 +13,7 @@ import {
 } from '../shape/shapes.ts';
 import { rowNames } from '../words.ts';
 
-/** Each with its advice. */
+/** What a client does wrong, each with the advice that is printed. */
 export const FINDING_CODES = {
   deprecated: 'Migrate before the sunset of the operation.',
   experimental: 'The operation can change without notice; be ready to adapt, or avoid it.',

@@ -22,7 +22,7 @@ export class Emitter<Event> {
     return this.#listeners === undefined || this.#listeners.size === 0;
   }
 
-  /** Returns how to cancel. */
+  /** Calls back on each event. Returns how to cancel that. */
   add(listener: (event: Event) => void): () => void {
     this.#listeners ??= new Set();
     const listeners = this.#listeners.add(listener);
@@ -139,7 +139,7 @@ export class Sandbox {
 
   fail(error: unknown, request: ServiceRequest, now: Instant): Outcome<Exchange> {
     const reply = createFailure(this.state, error, this.#context.platform);
-    return answer(this.#newest, { ...request, given: { reply } }, now);
+    return answer(this.#newest, { ...request, supplied: { reply } }, now);
   }
 
   /** The client has left before the reply was sent. */
@@ -151,7 +151,7 @@ export class Sandbox {
     return outcome(state, undefined, { counters: { ...counters, recent } });
   }
 
-  /** Counts the call. */
+  /** Finds the rule that decides a call, and counts the call for all rules that it matches. */
   match(call: Call, preference: Preference | undefined): Outcome<RuleMatch | undefined> {
     return matchCall(this.#newest, call, preference);
   }

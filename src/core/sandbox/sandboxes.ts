@@ -82,7 +82,7 @@ export class Sandboxes {
     this.#named.set(STAGING_SANDBOX, this.open(STAGING_SANDBOX));
   }
 
-  /** One that is not kept here. */
+  /** Makes a sandbox, without keeping it among those that have a name. */
   open(name: string, mayCreate = true, start = this.findStart(name)): Sandbox {
     const initial = this.createState(start);
     return new Sandbox({ name, start, mayCreate, initial }, this.#context);
@@ -170,7 +170,7 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** In milliseconds, by name. */
+  /** For how many milliseconds each has been unused, by its name. */
   unused(): ReadonlyMap<string, number> {
     return new Map(Array.from(this, ({ name, unused }) => [name, unused]));
   }
@@ -221,7 +221,7 @@ export interface ResponderCall {
 
 /** Answers a sandbox's calls in place of the service, such as a deployment. */
 export interface Responder {
-  /** A base URL. */
+  /** The base URL of the deployment. */
   readonly url: string;
   /** Sent in place of the client's. */
   readonly key: string | undefined;

@@ -123,7 +123,7 @@ export function compareNumbers(isWithin: (number: number, bound: number) => bool
   };
 }
 
-/** In lower case. */
+/** What a search compares of an exchange, in lower case. */
 interface SearchedTexts {
   readonly of: Readonly<Exchange>;
   readonly call: string;

@@ -52,7 +52,7 @@ export function createServiceRequest(
     replays: undefined,
     call: operation && createCall(operation, head, target, authorization, body),
     route: operation === undefined ? describeRoute(head, target) : undefined,
-    given: undefined,
+    supplied: undefined,
   };
 }
 

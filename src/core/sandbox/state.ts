@@ -53,7 +53,7 @@ interface Counters {
 /** What settings are made of: active scenarios win over the start, and what was set by hand over both. */
 interface Layers {
   readonly start: Start;
-  /** The last wins. */
+  /** In the order of activation: where two set the same, the later one wins. */
   readonly active: readonly Scenario[];
   readonly byHand: Partial<Choices>;
   /** When `keys.expires` began, in milliseconds since 1970. */
@@ -211,12 +211,12 @@ export function withEntry<T>(
 export interface Past {
   /** How many calls there were since it is kept. */
   readonly calls: number;
-  /** The newest last. */
+  /** Stores that later calls have replaced, the newest last. */
   readonly changes: readonly {
     readonly before: Store;
     /** The number of the call that made the change. */
     readonly call: number;
-    /** By the sandbox's clock. */
+    /** When it was replaced, by the sandbox's clock. */
     readonly at: number;
   }[];
 }

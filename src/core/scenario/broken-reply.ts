@@ -28,7 +28,7 @@ export interface BrokenReply {
   readonly isCut: boolean;
   /** If `content` is a chunk: the one after it, whose size is not a number. */
   readonly badChunk?: Uint8Array;
-  /** If `content` comes slowly. */
+  /** Set if `content` is sent in pieces, over some time. */
   readonly pace?: Pick<Extract<Fault, { kind: 'slow-body' }>, 'chunks' | 'over'>;
 }
 

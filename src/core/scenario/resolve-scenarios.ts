@@ -212,7 +212,7 @@ const MAX_LENGTH: Readonly<Record<SavedScenario['format'], number>> = {
   json: LIMITS.jsonText,
 };
 
-/** @throws ScenarioError */
+/** Reads a scenario that a request contains. @throws ScenarioError */
 export function readSentScenario(sent: Omit<SavedScenario, 'description'>): Scenario {
   const { name, text, format } = sent;
   const max = MAX_LENGTH[format];

@@ -15,7 +15,7 @@ import type { Condition } from './where-shape.ts';
 export interface RuleMatch {
   /** For `Mock-Basis`: a scenario and its rule, or `prefer`. */
   readonly by: string;
-  /** The same for people. */
+  /** What `by` says, as a sentence for people. */
   readonly reason: string;
   readonly delay: number;
   readonly hold?: string | undefined;
@@ -46,7 +46,7 @@ export type RuleBook = ReadonlyMap<OperationId, readonly OperationRule[]>;
 
 /** A rule with `hold` that was set through the control API, apart from scenarios. */
 export interface LatchRule {
-  /** As it was sent. */
+  /** The rule as it was sent, from which another server makes it anew. */
   readonly json: string;
   readonly book: RuleBook;
 }
@@ -164,7 +164,7 @@ function describeRule({ scenario, number, calls }: Rule, call: number): string {
   return Number.isFinite(last) ? `${name}, call ${call} of ${last}` : `${name}, call ${call}`;
 }
 
-/** In [0, 1). */
+/** A number in [0, 1) that depends on the seed, the rule and the call. */
 function randomShare(drawn: number, stream: keyof typeof STREAMS.ofMatch): number {
   return randomInteger(drawn, 0, STREAMS.ofMatch[stream]) / 2 ** 32;
 }

@@ -29,12 +29,12 @@ export interface Start {
   readonly ownKeys: KeyLists | undefined;
   /** Of replies that no rule decides, in milliseconds. */
   readonly delay: number;
-  /** A 32-bit integer. */
+  /** What everything drawn follows from: a 32-bit integer. */
   readonly seed: number;
   /** Replies leave out what tells the mock from the service. */
   readonly plain: boolean;
   readonly scenarios: readonly Scenario[];
-  /** Of its own, by name. */
+  /** Scenarios that the sandbox has of its own, by name. */
   readonly saved: ReadonlyMap<string, SavedScenario>;
 }
 

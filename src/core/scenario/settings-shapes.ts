@@ -38,7 +38,7 @@ function readInstant(value: unknown): number | undefined {
 
 export const INSTANT_TEXT = DATE_TIME;
 
-/** In milliseconds since 1970. */
+/** A moment: a date-time of RFC 3339 outside, milliseconds since 1970 inside. */
 export const INSTANT = scalar<number, string>(
   'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"',
   INSTANT_TEXT.schema,

@@ -16,7 +16,7 @@ export interface ConditionValue {
 export interface Condition {
   /** `input` is a path or query parameter, or a field of the body. */
   readonly of: 'input' | 'header' | 'key';
-  /** A header's is in lower case. */
+  /** Of the parameter, the field or the header; that of a header in lower case. */
   readonly name: string;
   /** Any of these matches; null matches an absent value. */
   readonly values: readonly ConditionValue[];

@@ -52,14 +52,14 @@ function parseBytes(bytes: Uint8Array): BodyJson {
   }
 }
 
-/** By lower-case name. */
+/** The headers of a request by their names in lower case, as Node has them. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface Call {
   readonly operation: OperationId;
   /** As the client sent it, for links to other pages. */
   readonly path: string;
-  /** Percent-decoded. */
+  /** The id in the path, percent-decoded; undefined if the path has none. */
   readonly pathId: string | undefined;
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly headers: RawHeaders;

@@ -53,7 +53,7 @@ export interface KeyRefusal {
   readonly tokenGiven: boolean;
 }
 
-/** RFC 6750, section 2.1. */
+/** What a key may do, or why it is refused. It comes as RFC 6750, section 2.1 says. */
 export function checkKey(
   keys: Keyring,
   authorization: string | undefined,

@@ -121,7 +121,7 @@ export function reportMissingAnimal(
 const RECORD_BYTES = 128;
 
 export interface ChangeSizes {
-  /** How many records differ. */
+  /** How many records of each collection differ. */
   readonly changed: { readonly [Name in CollectionName]: number };
   /** About what the records take that only the store before has. */
   readonly bytes: number;

@@ -49,9 +49,9 @@ export const check: Command<DeploymentFlags> = async ({
   if (flags.dryRun) return { text: renderPlan(plan, style), json: plan, exitCode: 0 };
   const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against);
   if (flags.save !== undefined && !flags.force) requireNew(flags.save, '--save');
-  const count = (isCounted: RegExp) =>
-    plan.reduce((sum, { method, times }) => (isCounted.test(method) ? sum + times : sum), 0);
-  const [requests, writing] = [count(/^/), count(/^/) - count(SAFE_METHODS)];
+  const countTimes = (steps: typeof plan) => steps.reduce((sum, { times }) => sum + times, 0);
+  const requests = countTimes(plan);
+  const writing = countTimes(plan.filter(({ method }) => !SAFE_METHODS.test(method)));
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of those that fail`;
   await askConsent(client.url, planned, flags.yes, terminal);

@@ -11,7 +11,7 @@ import type { Store } from '../../core/store/store.ts';
 import { cachedRecordText } from '../../core/store/store-text.ts';
 import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../../server/files.ts';
 import type { Keeper } from '../../server/open-sandboxes.ts';
-import { MemoryPersistence, type SaveScenarios } from '../../server/persistence.ts';
+import { MemoryPersistence, type SaveScenarios } from '../../server/server-persistence.ts';
 import { lockFile } from './file-lock.ts';
 import { writeError } from './write-error.ts';
 

@@ -17,7 +17,7 @@ import { packageVersion } from '../../server/files.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import type { Keeper } from '../../server/open-sandboxes.ts';
 import type { BaseOptions } from '../../server/options.ts';
-import type { ServerPersistence } from '../../server/persistence.ts';
+import type { ServerPersistence } from '../../server/server-persistence.ts';
 import type { FleetContext } from './fleet-journal.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';
 import { addUp, readTotals } from './fleet-totals.ts';

@@ -17,8 +17,8 @@ import { isWireFault } from '../../core/scenario/fault-table.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { mayHaveContent } from '../../core/service/reply.ts';
 import {
+  answerArrival,
   bodyLimit,
-  completeArrival,
   loseReply,
   openArrival,
   type ServiceParts,
@@ -96,7 +96,7 @@ async function callService(sent: Sent, target: Target, parts: ServiceParts): Pro
   const arrival = openArrival(parts, sent, target, onDisconnect);
   const limit = bodyLimit(arrival);
   const body = limit === undefined ? NO_BODY : limitBody(sent, limit);
-  const exchange = await completeArrival(parts, arrival, body);
+  const exchange = await answerArrival(parts, arrival, body);
   const { sandbox } = arrival.location;
   const cancel = onDisconnect(() => void loseReply(parts, sandbox, exchange));
   if (isWaiting(exchange)) {

@@ -5,7 +5,7 @@ import { LIMITS } from '../../core/limits.ts';
 import { errorCode } from '../../core/thrown.ts';
 import { type Certificate, createTlsServer } from './tls.ts';
 
-/** In milliseconds. */
+/** How long a client may take, in milliseconds. */
 export interface Timeouts {
   /** For the head of a request. */
   readonly headers: number;

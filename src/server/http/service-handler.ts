@@ -9,8 +9,8 @@ import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.t
 import type { Reply } from '../../core/service/reply.ts';
 import {
   type Arrival,
+  answerArrival,
   bodyLimit,
-  completeArrival,
   loseReply,
   openArrival,
   type ServiceParts,
@@ -61,7 +61,7 @@ export function createServiceHandler(
 /** Answers, keeps the exchange, and sends the reply once it is kept. */
 function answerCall(call: CallUnderWay, body: RequestBody): void {
   try {
-    const exchange = completeArrival(call.parts, call.arrival, body);
+    const exchange = answerArrival(call.parts, call.arrival, body);
     if (!(exchange instanceof Promise)) sendWhenDue(call, exchange);
     else exchange.then((kept) => sendWhenDue(call, kept)).catch((error) => fail(call, error));
   } catch (error) {

@@ -10,7 +10,7 @@ import type { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
 import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
 import { createEventSink } from '../../../src/server/http/control-request.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
-import { MemoryPersistence } from '../../../src/server/persistence.ts';
+import { MemoryPersistence } from '../../../src/server/server-persistence.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { useFakeTimers } from '../../helpers/fake-timers.ts';
 import { listen } from '../../helpers/host.ts';

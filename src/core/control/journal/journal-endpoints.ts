@@ -37,7 +37,7 @@ import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
 import { EXCHANGE, formatExchange } from './exchange-text.ts';
 import { HOLD_ENDPOINTS } from './hold-endpoints.ts';
-import { PAST_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
+import { PAST_STATE_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 
 const EDIT = namedObject('Edit', {
   after: required(COUNT, 'The number of the exchange before it.'),
@@ -205,7 +205,7 @@ export const JOURNAL_ENDPOINTS = [
       return { status: 200, content: formatExchange(exchange) };
     }),
   }),
-  ...PAST_ENDPOINTS,
+  ...PAST_STATE_ENDPOINTS,
   ...HOLD_ENDPOINTS,
   endpoint('getCoverage', 'GET /coverage', {
     summary: 'Report which replies the client has seen',

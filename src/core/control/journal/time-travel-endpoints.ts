@@ -44,7 +44,7 @@ export const REPLAYED = object({ number: required(COUNT, 'The number of the new 
 
 const MISSING = 'The journal does not have it, or no longer keeps its states.';
 
-export const PAST_ENDPOINTS = [
+export const PAST_STATE_ENDPOINTS = [
   endpoint('getStateOfRequest', 'GET /requests/{number}/state', {
     summary: 'Read the store before or after a call',
     query: SIDE,

@@ -1,13 +1,10 @@
 import type { Outcome } from '../core/sandbox/answer.ts';
 import type { Totals } from '../core/sandbox/coverage.ts';
-import type { Exchange, ServiceRequest } from '../core/sandbox/exchange.ts';
 import type { JournalReader, KeptSandbox, Persistence } from '../core/sandbox/persistence.ts';
-import type { Preference } from '../core/sandbox/preference.ts';
 import type { Sandbox } from '../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import type { State } from '../core/sandbox/state.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
-import { currentInstant } from '../core/service/clock.ts';
 
 /** Keeps the effect of a call before its reply leaves. */
 export interface ServerPersistence extends Persistence {
@@ -17,33 +14,14 @@ export interface ServerPersistence extends Persistence {
   runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
   /** Whether a restart keeps its records. */
   isDurable(sandbox: Sandbox): boolean;
-  /** By this server. */
+  /** What this server alone has answered, for its reports at exit. */
   served(): Totals;
 }
 
 /** Keeps the own scenarios of the default sandbox. Throws a StorageError, and then nothing has changed. */
 export type SaveScenarios = (before: State['scenarios'], after: State['scenarios']) => void;
 
-/** Answers a request. A promise unless only memory keeps the sandbox. */
-export function handleRequest(
-  persistence: ServerPersistence,
-  sandbox: Sandbox,
-  request: ServiceRequest,
-  preference?: Preference,
-): Exchange | Promise<Exchange> {
-  const fail = (error: unknown) =>
-    persistence.runFailed(sandbox, () => sandbox.fail(error, request, currentInstant()));
-  try {
-    const exchange = persistence.run(sandbox, () =>
-      sandbox.answer(request, currentInstant(), preference),
-    );
-    return exchange instanceof Promise ? exchange.catch(fail) : exchange;
-  } catch (error) {
-    return fail(error);
-  }
-}
-
-/** Keeps nothing. */
+/** The default: sandboxes live as long as the process. */
 export class MemoryPersistence implements ServerPersistence {
   readonly problem = undefined;
   readonly whyNoPast = undefined;
