@@ -9,7 +9,7 @@ import { createGuard, type GuardOptions } from './http/guard.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { PendingResponses } from './http/write.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
-import { type MockOptions, openSandboxes, type StoredParts } from './open-sandboxes.ts';
+import { guarded, type MockOptions, openSandboxes, type StoredParts } from './open-sandboxes.ts';
 import type { ServerPersistence } from './server-persistence.ts';
 
 export interface MockParts
@@ -35,7 +35,7 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
     notes,
     plain: start.plain,
     noControl,
-    onControlCall,
+    onControlCall: onControlCall && guarded(onControlCall, platform),
   };
   return { stopRemoving, sandboxes, persistence, service, control, pending };
 }

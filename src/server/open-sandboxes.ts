@@ -94,14 +94,14 @@ function removeIdle(
   return platform.every(Math.min(idle / 4, MAX_IDLE_PAUSE_MS), () => void look());
 }
 
-/** What an observer throws becomes a warning, and the client has its reply all the same. */
-function guarded(
-  observe: (event: ServerEvent) => void,
+/** What a callback throws becomes a warning: the client has its reply all the same, and the server goes on. */
+export function guarded<Told extends readonly unknown[]>(
+  callback: (...told: Told) => void,
   { warn }: Platform,
-): (event: ServerEvent) => void {
-  return (event) => {
+): (...told: Told) => void {
+  return (...told) => {
     try {
-      observe(event);
+      callback(...told);
     } catch (error) {
       warn(error);
     }

@@ -17,6 +17,8 @@ import { type FileWatch, watchFiles } from './files.ts';
 import { createListener } from './http/listener.ts';
 import { type LoadedFiles, loadFiles } from './load-files.ts';
 import { assembleMock, restartAll } from './mock.ts';
+import { NODE_PLATFORM } from './node-platform.ts';
+import { guarded } from './open-sandboxes.ts';
 import { type BaseOptions, checkOptions, listAgreed } from './options.ts';
 import type { SaveScenarios } from './server-persistence.ts';
 
@@ -49,11 +51,16 @@ export interface RunningServer {
  */
 export async function startServerWith(
   features: readonly Feature[],
-  options: BaseOptions = {},
+  given: BaseOptions = {},
   files?: LoadedFiles,
 ): Promise<RunningServer> {
+  checkOptions(given, features);
+  const options = {
+    ...given,
+    ...(given.onNotice && { onNotice: guarded(given.onNotice, NODE_PLATFORM) }),
+    ...(given.onReload && { onReload: guarded(given.onReload, NODE_PLATFORM) }),
+  };
   const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts, onNotice } = options;
-  checkOptions(options, features);
   const loaded = files ?? (await loadFiles(options));
   const { certificate } = loaded;
   const { folder, responding, keeper, start, readStart } = await openFeatures(

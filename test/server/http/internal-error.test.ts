@@ -12,6 +12,7 @@ import { MemoryPersistence } from '../../../src/server/server-persistence.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { askRaw, openRaw, rawRequest } from '../../helpers/raw.ts';
 import { createSandboxes } from '../../helpers/sandboxes.ts';
+import { clientAt } from '../../helpers/wire.ts';
 
 const ERROR = { code: 'internal_error', status: 500, message: 'the mock failed because of a bug' };
 
@@ -80,3 +81,18 @@ test.each<[string, number, ServerOptions, string]>([
     expect((await warned).map(String)).toEqual([expect.stringContaining('observer is broken')]);
   },
 );
+
+test('a callback that fails is a warning, and the server goes on', async () => {
+  const fail = (): never => {
+    throw new Error('the callback is broken');
+  };
+  const { port } = await serverFor({ onControlCall: fail, onNotice: fail, sandboxIdle: 20 });
+  for (const [method, path] of [
+    ['GET', '/__mock/health'],
+    ['GET', '/~idle/v1/pets'],
+  ] as const) {
+    const warned = once(process, 'warning');
+    await clientAt(port).send(method, path);
+    expect((await warned).map(String)).toEqual([expect.stringContaining('callback is broken')]);
+  }
+});
