@@ -64,6 +64,40 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('There are no animals.').waitFor();
   });
 
+  test('saves what they typed, and asks before it overwrites what somebody else changed', async () => {
+    const { page, control, service, press } = await open('store/orders');
+    const address = page.url();
+    const order = async () => (await control('GET', '/orders/1')).json;
+    const form = page.getByRole('form', { name: 'Edit order 1' });
+    const status = form.getByLabel('status');
+    await press('Edit order 1');
+    await form.getByLabel('quantity').fill('4');
+    await page.getByRole('link', { name: 'Clock', exact: true }).click();
+    await form.waitFor({ state: 'detached' });
+    expect((await service('DELETE', '/store/orders/1')).status).toBe(204);
+    await page.goto(address);
+    await expect.poll(() => status.inputValue()).toBe('cancelled');
+    expect(await form.getByLabel('quantity').inputValue()).toBe('4');
+    await press('Save');
+    await form.waitFor({ state: 'detached' });
+    expect(await order()).toMatchObject({ quantity: 4, status: 'cancelled' });
+    await press('Edit order 1');
+    await status.fill('shipped');
+    await page.reload();
+    await expect.poll(() => status.inputValue()).toBe('shipped');
+    await control('PATCH', '/orders/1', { body: { status: 'pending', quantity: 5 } });
+    await press('Save');
+    const dialog = page.getByRole('dialog', { name: 'Overwrite order 1?' });
+    await dialog.getByText('status: Somebody has changed it to pending since.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await form.getByRole('alert').getByText('Somebody has changed it to pending since.').waitFor();
+    expect(await order()).toMatchObject({ status: 'pending' });
+    await press('Save');
+    await press('Yes, overwrite');
+    await form.waitFor({ state: 'detached' });
+    expect(await order()).toMatchObject({ quantity: 5, status: 'shipped' });
+  });
+
   test('sees what is wrong with an edit', async () => {
     const { page, press } = await open('store/inventory');
     await press('Edit inventory entry 1');

@@ -4,7 +4,7 @@ import {
   createElement,
   type FormHTMLAttributes,
 } from 'preact';
-import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { keep, readKept } from '../state/kept.ts';
 import { takeProblems } from '../state/resource.ts';
 import { refine, route } from '../state/route.ts';
@@ -14,13 +14,19 @@ import { Prose } from './texts.tsx';
 export type Texts = ReadonlyMap<string, string>;
 
 /** What is wrong at a field, what was typed into it before, and what the button says now. */
-const Context = createContext<
-  Record<'problems' | 'kept', Texts> & { readonly name: (label: string) => string }
->({ problems: new Map(), kept: new Map(), name: (label) => label });
+const Context = createContext<{
+  readonly problems: Texts;
+  readonly kept: Draft;
+  readonly name: (label: string) => string;
+}>({ problems: new Map(), kept: {}, name: (label) => label });
 
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
-  /** Returns whether the server took it. If not, what is wrong stands at the fields. */
-  readonly onSubmit: (texts: Texts) => unknown;
+  /**
+   * Returns whether the server took it, or what is wrong at the fields.
+   *
+   * @param base what the fields held when typing into them began
+   */
+  readonly onSubmit: (texts: Texts, base: Texts) => unknown;
   /** Closes the form that was taken, unless somebody has typed on meanwhile. */
   readonly onDone?: () => void;
   readonly onTexts?: (texts: Texts) => void;
@@ -28,21 +34,32 @@ interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit'
   readonly draft?: string;
 }
 
+/** What was typed into fields, and what they held before. */
+type Draft = Readonly<Record<string, readonly [text: string, base: string]>>;
+
 export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes }: FormProps) {
   const ref = useRef<HTMLFormElement>(null);
   const { isBusy, name, during } = useBusy();
   const [problems, setProblems] = useState<Texts>(new Map());
   const key = `form ${draft}`;
-  const [kept, setKept] = useState<Texts>(() => {
-    const texts = draft === undefined ? {} : readKept<Record<string, string>>(key);
-    return new Map(Object.entries(texts ?? {}));
-  });
+  const [kept, setKept] = useState<Draft>(() => (draft && readKept<Draft>(key)) || {});
+  const base = useRef<Texts>(new Map());
   const read = (form: HTMLFormElement): Texts => {
     form.querySelectorAll('textarea').forEach(checkLines);
     const texts = readTexts(form);
     onTexts?.(texts);
     return texts;
   };
+  const keepTyped = (form: HTMLFormElement, texts: Texts) => {
+    const typed = listNames(form)
+      .map((name) => [name, [texts.get(name) ?? '', base.current.get(name) ?? '']] as const)
+      .filter(([, [text, before]]) => text !== before);
+    if (draft !== undefined) keep(key, typed.length > 0 ? Object.fromEntries(typed) : undefined);
+  };
+  useLayoutEffect(() => {
+    const before = Object.entries(kept).map(([name, [, text]]) => [name, text] as const);
+    if (ref.current !== null) base.current = new Map([...readTexts(ref.current), ...before]);
+  }, [kept]);
   useEffect(() => {
     if (ref.current !== null) read(ref.current);
   }, []);
@@ -51,10 +68,14 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
   }, [problems]);
   const submit = async (form: HTMLFormElement) => {
     const sent = readTexts(form);
-    const result = await onSubmit(sent);
-    const names = [...form.elements].map((element) => element.getAttribute('name') ?? '');
-    setProblems(result === false ? takeProblems(names) : new Map());
-    if (result !== true || format(readTexts(form)) !== format(sent)) return;
+    const result = await onSubmit(sent, base.current);
+    if (result instanceof Map) setProblems(result);
+    else setProblems(result === false ? takeProblems(listNames(form)) : new Map());
+    if (result !== true) return;
+    base.current = new Map([...base.current, ...sent]);
+    const typed = readTexts(form);
+    keepTyped(form, typed);
+    if (format(typed) !== format(sent)) return;
     form.reset();
     // Who has gone elsewhere stays there.
     if (form.isConnected) onDone?.();
@@ -66,12 +87,11 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
       aria-busy={isBusy}
       onInput={({ currentTarget }) => {
         if (problems.size > 0) setProblems(new Map());
-        const texts = read(currentTarget);
-        if (draft !== undefined) keep(key, Object.fromEntries(texts));
+        keepTyped(currentTarget, read(currentTarget));
       }}
       onReset={() => {
         keep(key, undefined);
-        setKept(new Map());
+        setKept({});
       }}
       onSubmit={(event) => {
         event.preventDefault();
@@ -81,6 +101,10 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
       <Context.Provider value={{ problems, kept, name }}>{children}</Context.Provider>
     </form>
   );
+}
+
+function listNames(form: HTMLFormElement): readonly string[] {
+  return [...form.elements].map((element) => element.getAttribute('name') ?? '');
 }
 
 export function Submit({ label }: { readonly label: string }) {
@@ -130,7 +154,7 @@ export function FormField({
   const id = useId();
   const { problems, kept } = useContext(Context);
   const { problem = problems.get(others.name), ...input } = others;
-  const initial = kept.get(input.name) ?? value;
+  const initial = kept[input.name]?.[0] ?? value;
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -172,7 +196,7 @@ type ChipsProps = Pick<FieldProps, 'name' | 'label' | 'value'> & { values: reado
 /** Values of which some can be chosen; joined by commas, they are its value. */
 export function Chips({ name, label, values, value = '' }: ChipsProps) {
   const { kept } = useContext(Context);
-  const chosen = (kept.get(name) ?? value).split(/[ ,]+/);
+  const chosen = (kept[name]?.[0] ?? value).split(/[ ,]+/);
   return (
     // biome-ignore lint/a11y/useSemanticElements: one in another looks like a box in a box
     <div role="group" class="bar" aria-label={label}>
@@ -196,7 +220,7 @@ export function Checkbox({ name, label, isOn }: CheckboxProps) {
         type="checkbox"
         name={name}
         value="true"
-        defaultChecked={kept.size > 0 ? kept.has(name) : isOn}
+        defaultChecked={(kept[name]?.[0] ?? `${isOn}`) === 'true'}
       />{' '}
       {label}
     </label>

@@ -8,6 +8,7 @@ import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../
 import { shorten, visible } from '../parts/texts.tsx';
 import { listKept } from '../state/kept.ts';
 import {
+  type FieldInfo,
   formatValue,
   listFields,
   listShortcuts,
@@ -17,7 +18,7 @@ import {
 } from '../state/records.ts';
 import { attempt, perform, useResource } from '../state/resource.ts';
 import { capitalize, plural, refine, route } from '../state/route.ts';
-import { client } from '../state/session.ts';
+import { ask, client } from '../state/session.ts';
 import { status } from '../state/settings.ts';
 
 const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, capitalize(name)]));
@@ -201,19 +202,31 @@ function RecordForm({ name, row, onDone }: RecordFormProps) {
   const own = formatValue(row[id]);
   const what = own === '' ? `New ${noun}` : `Edit ${noun} ${own}`;
   const fields = listFields(name).filter((field) => own === '' || field.name !== id);
-  const saved = useRef(row);
-  const save = async (texts: Texts) => {
-    const changes = fields.flatMap((field) => {
-      const before = formatValue(saved.current[field.name]);
-      const text = texts.get(field.name) ?? before;
-      return text === before ? [] : [[field.name, text === '' ? null : parseValue(field, text)]];
+  const save = async (texts: Texts, base: Texts) => {
+    const typed = fields.filter((field) => texts.get(field.name) !== base.get(field.name));
+    const enteredIn = (field: FieldInfo) => {
+      const text = texts.get(field.name) ?? '';
+      return [field.name, text === '' ? null : parseValue(field, text)];
+    };
+    const body = Object.fromEntries(typed.map(enteredIn));
+    if (own === '') {
+      return attempt(`Added the ${noun}.`, () => client.send(`POST /${name}`, { body }));
+    }
+    // If it is gone, the change says so.
+    const theirs: Row | undefined = await client
+      .call(`GET /${name}/{id}`, { path: { id: own } })
+      .catch(() => undefined);
+    const lost = typed.flatMap((field) => {
+      const now = formatValue(theirs?.[field.name]);
+      if (theirs === undefined || [base, texts].some((it) => it.get(field.name) === now)) return [];
+      const text = `Somebody has changed it to ${visible(now) || 'nothing'} since.`;
+      return [[field.name, text] as const];
     });
-    const body = Object.fromEntries(changes);
-    const isDone = await (own === ''
-      ? attempt(`Added the ${noun}.`, () => client.send(`POST /${name}`, { body }))
-      : change(name, row, `Saved ${noun} ${own}.`, body));
-    if (isDone && own !== '') saved.current = { ...saved.current, ...body };
-    return isDone;
+    const told = lost.map(([field, text]) => `${field}: ${text}`).join(' ');
+    if (told !== '' && !(await ask(`Overwrite ${noun} ${own}`, 'Overwrite', told))) {
+      return new Map(lost);
+    }
+    return change(name, row, `Saved ${noun} ${own}.`, body);
   };
   return (
     <Form
