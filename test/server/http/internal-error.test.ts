@@ -88,7 +88,7 @@ test('a callback that fails is a warning, and the server goes on', async () => {
   };
   const { port } = await serverFor({ onControlCall: fail, onNotice: fail, sandboxIdle: 20 });
   for (const [method, path] of [
-    ['GET', '/__mock/health'],
+    ['GET', '/__mock/clock'],
     ['GET', '/~idle/v1/pets'],
   ] as const) {
     const warned = once(process, 'warning');
