@@ -197,7 +197,8 @@ describeDashboard('a tester', (open) => {
     const before = await statusOf();
     await exchange(page, 1).click();
     await page.getByRole('article').getByText('Store before and after').click();
-    const told = /takes back .*“.*invalid-keys.*”, “assumed pets-order=newest”, “.*clock.*”/;
+    const told =
+      /takes back .* calls changed, and these changes: “.*invalid-keys.*”, “assumed pets-order=newest”, “.*clock.*”/;
     await page.getByText(told).waitFor();
     await press('Rewind to before call 1');
     await page

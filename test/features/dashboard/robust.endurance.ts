@@ -9,12 +9,24 @@ const REFUSAL = { code: 'invalid_input', message: 'not today', status: 400 };
 describeDashboard('the page', (open, browser) => {
   test('keeps what is typed into its forms and the editor while the server is killed', async () => {
     const first = await startServer({ port: await freePort() });
-    const { page, press, control } = await openDashboard(browser(), first, 'exchanges/new');
+    const { page, press, control, service } = await openDashboard(
+      browser(),
+      first,
+      'exchanges/new',
+    );
     const base = page.url().split('#')[0];
+    const typedPath = () => page.getByLabel('Path').inputValue();
+    await service('GET', '/pets/1');
     await page.getByLabel('Path').fill('/v1/pets/41');
     await page.getByLabel('Body').fill('{"name":"Rex"}');
     await page.goto(`${base}#/exchanges/rule`);
     await page.getByLabel('Status').fill('418');
+    await page.goto(`${base}#/exchanges/new?from=1`);
+    await expect.poll(typedPath).toContain('/pets/1');
+    await page.getByLabel('Path').fill('/v1/pets/42');
+    await page.goto(`${base}#/exchanges/rule?from=1`);
+    await page.getByText('GET /pets/{petId} with petId 1 gets 200').waitFor();
+    await page.getByLabel('Status').fill('419');
     await page.goto(`${base}#/store/animals`);
     await press('Edit animal 3');
     await page.getByRole('form').getByLabel('name').fill('Rex III');
@@ -61,11 +73,49 @@ describeDashboard('the page', (open, browser) => {
     await page.goto(`${base}#/exchanges/rule`);
     await page.getByText('gets 418, at call 1.').waitFor();
     await page.goto(`${base}#/exchanges/new`);
-    expect(await page.getByLabel('Path').inputValue()).toBe('/v1/pets/41');
+    await expect.poll(typedPath).toBe('/v1/pets/41');
     expect(await page.getByLabel('Body').inputValue()).toBe('{"name":"Rex"}');
     await page.goto(`${base}#/store/animals`);
     const name = page.getByRole('form').getByLabel('name'); // a form with a draft is open again
     await expect.poll(() => name.inputValue()).toBe('Rex III');
+    // The number is that of another call now.
+    await service('GET', '/pets/2');
+    await page.goto(`${base}#/exchanges/new?from=1`);
+    await expect.poll(typedPath).toContain('/pets/2');
+    await page.goto(`${base}#/exchanges/rule?from=1`);
+    await page.getByText('GET /pets/{petId} with petId 2 gets 503').waitFor();
+  });
+
+  test('sets nothing again that was not set, and names a scenario that is lost', async () => {
+    const first = await startServer({ port: await freePort() });
+    const { page, press, control } = await openDashboard(browser(), first, 'clock');
+    await control('PUT', '/scenarios/theirs', { body: { rules: [] } });
+    await control('PUT', '/scenario', { body: { scenarios: ['theirs', 'slow'] } });
+    await page.getByRole('link', { name: 'scenario slow' }).waitFor();
+    await first.close();
+    await page.getByText('The server does not answer.').first().waitFor();
+    await serverFor({ port: Number(new URL(first.url).port) });
+    await press('Set it again');
+    await page.getByText('The server no longer has theirs; all else is set again.').waitFor();
+    await page.getByText('The server was restarted').waitFor({ state: 'detached' });
+    expect((await control('GET', '/status')).json).toMatchObject({ scenarios: ['slow'] });
+    const { edits } = Object((await control('GET', '/requests?edits=true&limit=0')).json);
+    expect(edits.map(({ what }: { what: string }) => what)).toEqual(['turned on slow']);
+  });
+
+  test('knows its own changes after a reload, and undoes no earlier one along with the next', async () => {
+    const { page, press, control } = await open('store/orders');
+    await press('Ship order 1');
+    await page.getByRole('button', { name: 'Undo', exact: true }).waitFor();
+    await page.reload();
+    await press('Cancel order 4');
+    await page.getByRole('button', { name: 'Undo', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Exchanges', exact: true }).click();
+    await page.getByText('changed order 1').first().waitFor();
+    expect(await page.getByText('by the page').count()).toBe(0);
+    await press('Undo');
+    await page.getByText('Undone: changed order 4.').waitFor();
+    expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'shipped' });
   });
 
   test('takes no call of another client for its own, and no press for two', async () => {

@@ -49,6 +49,16 @@ describeDashboard('a tester', (open, browser) => {
     };
     await makeRule(1);
     await page.getByRole('textbox', { name: 'Status' }).fill('410');
+    // What was not found is no body of another status; one that is typed stays.
+    await page.getByText(/gets 410[ ,].*The body was that of 404, so it is left out\./).waitFor();
+    const ruleBody = page.getByLabel('Body', { exact: true });
+    expect(await ruleBody.inputValue()).toBe('');
+    await page.getByRole('textbox', { name: 'Status' }).fill('404');
+    await page.getByText('GET /pets/{petId} with petId 999 gets 404 with a body').waitFor();
+    expect(await ruleBody.inputValue()).toContain('not_found');
+    await page.getByRole('textbox', { name: 'Status' }).fill('410');
+    await page.getByText(/gets 410[ ,].*left out\./).waitFor();
+    await ruleBody.fill('gone');
     await page
       .getByText('GET /pets/{petId} with petId 999 gets 410 with a body of its own')
       .waitFor();

@@ -21,11 +21,7 @@ const Context = createContext<{
 }>({ problems: new Map(), kept: {}, name: (label) => label });
 
 interface FormProps extends Omit<FormHTMLAttributes<HTMLFormElement>, 'onSubmit' | 'onInput'> {
-  /**
-   * Returns whether the server took it, or what is wrong at the fields.
-   *
-   * @param base what the fields held when typing into them began
-   */
+  /** Returns whether the server took it, or what is wrong at the fields, which held `base` at first. */
   readonly onSubmit: (texts: Texts, base: Texts) => unknown;
   /** Closes the form that was taken, unless somebody has typed on meanwhile. */
   readonly onDone?: () => void;
@@ -44,10 +40,12 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
   const key = `form ${draft}`;
   const [kept, setKept] = useState<Draft>(() => (draft && readKept<Draft>(key)) || {});
   const base = useRef<Texts>(new Map());
+  const told = useRef('');
   const read = (form: HTMLFormElement): Texts => {
     form.querySelectorAll('textarea').forEach(checkLines);
     const texts = readTexts(form);
-    onTexts?.(texts);
+    if (format(texts) !== told.current) onTexts?.(texts);
+    told.current = format(texts);
     return texts;
   };
   const keepTyped = (form: HTMLFormElement, texts: Texts) => {
@@ -60,9 +58,10 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
     const before = Object.entries(kept).map(([name, [, text]]) => [name, text] as const);
     if (ref.current !== null) base.current = new Map([...readTexts(ref.current), ...before]);
   }, [kept]);
+  // What is typed into one field may bring another, or change what stands in it.
   useEffect(() => {
     if (ref.current !== null) read(ref.current);
-  }, []);
+  });
   useEffect(() => {
     ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [problems]);

@@ -3,7 +3,7 @@ import { keep, readKept } from '../state/kept.ts';
 import { attempt } from '../state/resource.ts';
 import { go, route } from '../state/route.ts';
 import { readSaved, saveAgain } from '../state/scenarios.ts';
-import { client, lastChange } from '../state/session.ts';
+import { client, lastChange, notice } from '../state/session.ts';
 import { type Status, status } from '../state/settings.ts';
 import { Button } from './buttons.tsx';
 
@@ -31,6 +31,7 @@ function dismiss(): void {
 }
 
 async function setAgain({ scenarios, assumptions, clock }: Kept): Promise<void> {
+  let lost = '';
   const isDone = await attempt('Set again what was set by hand.', async () => {
     const known = (await client.call('GET /scenarios')).map(({ name }) => name);
     const saved = readSaved();
@@ -38,13 +39,15 @@ async function setAgain({ scenarios, assumptions, clock }: Kept): Promise<void> 
     const kept = scenarios.filter((name) => known.includes(name) || saved.has(name));
     if (kept.length > 0) await client.call('PUT /scenario', { body: { scenarios: kept } });
     const options = assumptions.map((choice) => choice.split('='));
-    await client.call('PATCH /assumptions', { body: Object.fromEntries(options) });
+    const body = Object.fromEntries(options);
+    if (options.length > 0) await client.call('PATCH /assumptions', { body });
     const { now, frozen, real } = clock;
     if (!real) await client.call('PUT /clock', { body: { now, frozen } });
-    const lost = scenarios.filter((name) => !kept.includes(name)).join(', ');
-    if (lost) throw new Error(`The server no longer has ${lost}; all else is set again.`);
+    lost = scenarios.filter((name) => !kept.includes(name)).join(', ');
   });
   if (isDone) dismiss();
+  const text = `The server no longer has ${lost}; all else is set again.`;
+  if (isDone && lost) notice.value = { kind: 'failed', text };
 }
 
 export function Restarted() {

@@ -6,6 +6,7 @@ import {
   readEvents,
 } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
+import { keep, readKept } from './kept.ts';
 import { capitalize, plural, route } from './route.ts';
 import {
   arrivals,
@@ -193,8 +194,10 @@ export async function undoCalls(first: number, last: number): Promise<void> {
   await perform(`Took back ${what}.`, 'POST /requests/{number}/rewind', input);
 }
 
+const LAST_OWN = 'edit';
+
 /** The latest edit of this page that an action has been told to have made. */
-let lastOwn: ListedEdit | undefined;
+let lastOwn = readKept<ListedEdit>(LAST_OWN);
 
 let lastTold: Notice | undefined;
 
@@ -206,6 +209,7 @@ async function offerUndo(told: Notice): Promise<void> {
   const before = own.findLastIndex((edit) => lastOwn && formatEdit(edit) === formatEdit(lastOwn));
   const edits = own.slice(before + 1).filter(({ isUndone }) => !isUndone);
   lastOwn = own.at(-1);
+  keep(LAST_OWN, lastOwn);
   if (edits.length === 0) return;
   if (notice.value === told) notice.value = undefined;
   lastChange.value = { ...told, text: told.text + formatChanged(edits), undo: () => undo(edits) };

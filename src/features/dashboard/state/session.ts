@@ -79,11 +79,16 @@ export function ask(name: string, label: string, text: string): Promise<boolean>
   });
 }
 
+const PAGE = 'petstore-mock page';
+
 /**
  * What this page calls itself in `Mock-Client`: its calls of the service are not the client's. It has a
  * word of its own, so that Undo takes back nothing that the page of somebody else has done.
+ * It stays the same through a reload.
  */
-export const PAGE_CLIENT = `the page ${crypto.getRandomValues(new Uint32Array(1)).join('').slice(-4)}`;
+sessionStorage[PAGE] ??=
+  `the page ${crypto.getRandomValues(new Uint32Array(1)).join('').slice(-4)}`;
+export const PAGE_CLIENT: string = sessionStorage[PAGE];
 
 export const client = new ControlClient({
   url: host.origin + controlPath(sandbox),

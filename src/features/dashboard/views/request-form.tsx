@@ -27,9 +27,10 @@ export function RequestForm() {
   const from = Number(query.get('from'));
   const of = OPERATION_IDS.find((id) => id === query.get('of'));
   const loaded = useResource(`${from}`, async (signal) => {
-    if (!(from > 0)) return of ? exampleRequest(of) : FIRST_REQUEST;
+    if (!(from > 0)) return { at: '', ...(of ? exampleRequest(of) : FIRST_REQUEST) };
     const path = { number: from };
-    return copyRequest(await client.call('GET /requests/{number}', { path, signal }));
+    const exchange = await client.call('GET /requests/{number}', { path, signal });
+    return { at: exchange.at, ...copyRequest(exchange) };
   });
   const title = from > 0 ? `Edit and send exchange ${from}` : 'New request';
   const leave = () => (of ? go('reference', of) : go('exchanges', from > 0 ? from : undefined));
@@ -40,8 +41,9 @@ export function RequestForm() {
   };
   return (
     <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
-      {({ method, target, key, headers, body }) => (
-        <Form class="form" draft={`request ${of ?? from}`} onSubmit={send}>
+      {({ at, method, target, key, headers, body }) => (
+        // The number is that of another call after a reset.
+        <Form key={at} class="form" draft={`request ${of ?? from} ${at}`} onSubmit={send}>
           <FormField name="method" label="Method" value={method} options={METHODS} />
           <FormField {...PATH} value={target} />
           <FormField name="key" label="API key" value={key} />

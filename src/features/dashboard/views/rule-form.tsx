@@ -45,21 +45,22 @@ export function RuleForm() {
   const [from, reply, scenario] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
   const index = scenario ? Number(query.get('rule')) : undefined;
   const loaded = useResource('rule', async (signal) => {
+    const of = { path: { number: from ?? '' }, signal };
     const readText = async () => {
       if (scenario) return (await readScenario(scenario)).text;
-      const path = { number: from ?? '' };
-      return from ? client.text('GET /requests/{number}/rule', { path, signal }) : '';
+      return from ? client.text('GET /requests/{number}/rule', of) : '';
     };
-    const [list, schema, text] = await Promise.all([
+    const [list, schema, text, exchange] = await Promise.all([
       client.call('GET /scenarios', { signal }),
       loadSchema(),
       readText(),
+      from ? client.call('GET /requests/{number}', of) : undefined,
     ]);
     const fields = listRuleFields(schema);
     const rules = text === '' ? [draftRule(reply ?? '')] : readRules(text);
     const rule = rules[index ?? 0];
     if (rule === undefined) throw new Error('There is no such rule.');
-    return { list, fields, before: formatRule(rule) };
+    return { list, fields, at: exchange?.at ?? '', before: formatRule(rule) };
   });
   const added = from ? `Make a rule of exchange ${from}` : 'Draft a rule';
   const title = index === undefined ? added : `Edit rule ${index + 1} of ${scenario}`;
@@ -70,7 +71,9 @@ export function RuleForm() {
   };
   return (
     <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
-      {(props) => <Fields {...props} edited={scenario} index={index} onDone={leave} />}
+      {(props) => (
+        <Fields key={props.at} {...props} edited={scenario} index={index} onDone={leave} />
+      )}
     </Panel>
   );
 }
@@ -92,13 +95,15 @@ interface FieldsProps {
   readonly list: readonly ScenarioSummary[];
   readonly fields: readonly RuleField[];
   readonly before: Texts;
+  /** When the call was that it is made of: the number is that of another one after a reset. */
+  readonly at: string;
   /** The scenario that has the rule; empty if it is new. */
   readonly edited: string | undefined;
   readonly index: number | undefined;
   readonly onDone: () => void;
 }
 
-function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
+function Fields({ list, fields, before, at, edited, index, onDone }: FieldsProps) {
   const [texts, setTexts] = useState<Texts>(before);
   const own = list.flatMap((one) => (one.own ? [one.name] : []));
   const target = findTarget(list);
@@ -106,6 +111,9 @@ function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
   const isOn = listActive(list).includes(scenario);
   const isKnown = list.some(({ name }) => name === scenario);
   const how = texts.get('how') ?? '';
+  const [status, body] = [before.get('reply.status'), before.get('reply.body')];
+  const isOtherStatus = index === undefined && (texts.get('reply.status') ?? status) !== status;
+  const isBodyGone = isOtherStatus && body && how === 'reply' && !texts.get('reply.body');
   const { rule, problem } = tryParse(texts);
   const text = rule && writeJson({ rules: [rule] });
   const settled = useDebounced(text, CHECK_DELAY_MS);
@@ -140,7 +148,7 @@ function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
   };
   const draw = (field: RuleField) => {
     const { path, name, kind, help, values } = field;
-    const value = before.get(path);
+    const value = path === 'reply.body' && isOtherStatus ? '' : before.get(path);
     const label = LABELS[name] ?? capitalize(name);
     if (kind === 'choices') return <Chips key={name} {...{ name: path, label, values, value }} />;
     const options = [...new Set(['', ...values, value ?? ''])];
@@ -173,7 +181,7 @@ function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
   return (
     <Form
       class="form"
-      draft={`rule ${route.value.query}`}
+      draft={`rule ${route.value.query} ${at}`}
       onSubmit={add}
       onDone={onDone}
       onTexts={setTexts}
@@ -211,6 +219,7 @@ function Fields({ list, fields, before, edited, index, onDone }: FieldsProps) {
       <div class="foot">
         <p role="status">
           {rule && describeRule(rule)}{' '}
+          {isBodyGone && `The body was that of ${status}, so it is left out. `}
           <b class="problem">
             {wrong ? `Not yet a rule. ${capitalize(sayPlace(wrong))}.` : hidden}
           </b>

@@ -122,7 +122,8 @@ function Rewind({ number }: { readonly number: number }) {
   const edits = useResource('edits', () => listEdits());
   const since = (edits.value ?? []).filter(({ after, isUndone }) => after >= number && !isUndone);
   const names = new Set(since.map(({ what }) => `“${visible(what)}”`));
-  const told = ['what this and later calls changed', ...names].join(', ');
+  const also = names.size > 0 ? `, and these changes: ${[...names].join(', ')}` : '';
+  const told = `what this and later calls changed${also}`;
   const rewind = () =>
     perform(
       `The sandbox is as before call ${number}. Taken back: ${told}.`,
