@@ -350,8 +350,11 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByText('Created from-a-file.').waitFor();
     await editorOf(page).fill(text.replace('Late.', 'Later.'));
     await page.getByText('Not saved; this tab keeps it').waitFor();
+    await page.route('**/scenario/check', () => undefined); // never answered
     await page.reload();
     await edited(page, 'description: Later.');
+    await page.getByText('Checking…').waitFor();
+    await page.unrouteAll();
     await page.getByRole('link', { name: 'Edit rule 1' }).click();
     expect(await page.getByLabel('Delay in ms').inputValue()).toBe('50');
     await page.getByLabel('Delay in ms').fill('900000');
@@ -381,7 +384,7 @@ describeDashboard('a tester', (open, browser) => {
     await page.getByRole('heading', { name: 'Exchange 1', exact: true }).waitFor();
     await service('GET', '/pets/999'); // what the page has sent does not count
     await page.goto(`${page.url().split('#')[0]}#/coverage/getPet-404`);
-    await page.getByRole('link', { name: /^getPet 404: .* shown 1 times/ }).waitFor();
+    await page.getByRole('link', { name: /^getPet 404: .* shown 1 time$/ }).waitFor();
     await page.getByRole('link', { name: 'Calls that got it' }).click();
     await page.getByText('1 match', { exact: true }).waitFor();
     expect(complaints.filter((it) => !it.includes('404'))).toEqual([]);

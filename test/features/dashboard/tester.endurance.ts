@@ -232,7 +232,8 @@ describeDashboard('a tester', (open, browser) => {
     for (const name of ['mine-too', 'mine']) {
       await page.getByLabel('Name of a new sandbox').fill(name);
       await press('Create');
-      await page.waitForURL(`**/~${name}/__mock/**`);
+      await page.waitForURL(`**/~${name}/__mock/**`, { waitUntil: 'commit' });
+      await page.getByText(`Created sandbox ${name}.`).waitFor();
       await page.getByRole('link', { name: /^Sandbox / }).click();
     }
     const { origin } = new URL(page.url());
@@ -251,7 +252,8 @@ describeDashboard('a tester', (open, browser) => {
     // The page of a sandbox that goes leads to the default one, and does not create it again.
     await press('Delete sandbox mine');
     await press('Yes, delete');
-    await page.waitForURL(`${origin}/__mock/#/sandboxes`);
+    await page.waitForURL(`${origin}/__mock/#/sandboxes`, { waitUntil: 'commit' });
+    await page.getByText('Deleted sandbox mine.').waitFor();
     await page.getByRole('link', { name: 'staging', exact: true }).waitFor();
     expect(await page.getByRole('link', { name: 'mine', exact: true }).count()).toBe(0);
   });

@@ -104,7 +104,7 @@ function Cell({ id, replies }: CellProps) {
         <span key={basis} class={`cell ${style}`}>
           <span class="unseen"> {basis} shown </span>
           {text}
-          <span class="unseen"> times </span>
+          <span class="unseen"> {text === '1' ? 'time' : 'times'} </span>
         </span>
       ))}
     </a>

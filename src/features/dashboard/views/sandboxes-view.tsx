@@ -8,7 +8,7 @@ import { column, createSortedColumn, More, Table, usePagedList } from '../parts/
 import { formatTime } from '../parts/texts.tsx';
 import { host } from '../state/host.ts';
 import { attempt } from '../state/resource.ts';
-import { client, controlPath, sandbox } from '../state/session.ts';
+import { client, controlPath, notice, sandbox } from '../state/session.ts';
 
 type SandboxSummary = ReplyOf<'GET /sandboxes'>[number];
 
@@ -25,23 +25,34 @@ const COUNTS = {
 
 const SANDBOXES = ['sandbox', 'sandboxes'] as const;
 
+/** What the page of another sandbox has done before it led here. */
+const TOLD = 'petstore-mock told';
+
+const told = sessionStorage.getItem(TOLD);
+if (told !== null) notice.value = { kind: 'done', text: told };
+sessionStorage.removeItem(TOLD);
+
+function leaveFor(page: string): void {
+  sessionStorage.setItem(TOLD, notice.value?.text ?? '');
+  location.assign(page);
+}
+
 export function SandboxesView() {
   const { list, limit } = usePagedList<SandboxSummary>('sandboxes', PAGE_SIZE, (paging, signal) =>
     server.send('GET /sandboxes', { query: paging, signal }),
   );
   if (list.value === undefined) return <Loading of={list} />;
   const { records, total } = list.value;
-  const open = (name: string) => host.hasPages && location.assign(`${controlPath(name)}/`);
   const create = async (name: string) => {
     const add = () => server.call('POST /sandboxes', { body: { name } });
     const isDone = await attempt(`Created sandbox ${name}.`, add);
-    if (isDone) open(name);
+    if (isDone && host.hasPages) leaveFor(`${controlPath(name)}/`);
     return isDone;
   };
   const remove = async (name: string) => {
     const drop = () => server.call('DELETE /sandboxes/{name}', { path: { name } });
     if ((await attempt(`Deleted sandbox ${name}.`, drop)) && name === sandbox) {
-      location.assign(`${controlPath(DEFAULT_SANDBOX)}/#/sandboxes`);
+      leaveFor(`${controlPath(DEFAULT_SANDBOX)}/#/sandboxes`);
     }
   };
   const actions = ({ name }: SandboxSummary) =>

@@ -145,8 +145,10 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
   const settled = useDebounced(text, CHECK_DELAY_MS);
   const checked = useResource(settled, async (signal) => {
     const body = { text: settled };
-    return client.call('POST /scenario/check', { body, signal });
+    return { ...(await client.call('POST /scenario/check', { body, signal })), of: settled };
   });
+  const isChecking = checked.value?.of !== settled && checked.error === undefined;
+  const isSlow = useDebounced(isChecking, CHECK_DELAY_MS);
   const { problems = [] } = checked.value ?? {};
   const rules = readRules(settled);
   const wrong = settled === text ? problems : [];
@@ -186,6 +188,9 @@ function Editor({ name, text, onText, onApply }: EditorProps) {
         />
       </div>
       {completion.list}
+      <p class="hint" role="status">
+        {isChecking && isSlow && 'Checking…'}
+      </p>
       <Rows of={problems} keyOf={(problem) => JSON.stringify(problem)} label="Problems">
         {({ line, column, message }) => (
           <button type="button" class="link problem" onClick={() => show(line, column)}>
