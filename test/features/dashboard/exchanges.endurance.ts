@@ -116,7 +116,7 @@ describeDashboard('a tester', (open) => {
     const help = page.locator('#search-words');
     const named = /a field \(([^)]*)\)/.exec(problem)?.[1]?.match(/[a-z]+/g) ?? [];
     const shown = (await help.locator('code').allTextContents()).map((it) => it.split(':')[0]);
-    expect(new Set(shown.slice(0, -2))).toEqual(new Set(named.filter((it) => it !== 'or')));
+    expect(new Set(shown.slice(0, -3))).toEqual(new Set(named.filter((it) => it !== 'or')));
     await page.keyboard.press('Escape');
     await search.fill('path:ORDERS');
     await exchange(page, 1).waitFor({ state: 'detached' });
@@ -135,6 +135,9 @@ describeDashboard('a tester', (open) => {
     await press('Export HAR');
     const { log } = JSON.parse(await readFile((await (await saved).path()) ?? '', 'utf8'));
     expect(log).toMatchObject({ version: '1.2', entries: [{ response: { status: 409 } }] });
+    await press('failed');
+    expect(await search.inputValue()).toBe('order -status:2xx');
+    await page.getByText('1 match', { exact: true }).waitFor();
     await press('2xx');
     expect(await search.inputValue()).toBe('order status:2xx');
     await page.getByText('No exchanges match').waitFor();

@@ -123,7 +123,7 @@ describeDashboard('the page', (open) => {
           views: views.scrollWidth - views.clientWidth,
           header: document.querySelector('header').scrollHeight,
           panel: Math.min(innerWidth, ...[...document.querySelectorAll('.panel')].map(widthOf)),
-          cut: [...document.querySelectorAll('.exchanges td.place')].filter((it) => {
+          cut: [...document.querySelectorAll('.exchanges tbody .place')].filter((it) => {
             it.firstChild.textContent = '99999';
             return it.scrollWidth > it.clientWidth;
           }).length,
@@ -194,6 +194,12 @@ describeDashboard('the page', (open) => {
     expect(await backOf(page.locator('nav a[aria-current="page"]'))).not.toBe(await backOf(other));
     const line = `getComputedStyle(document.querySelector('nav a:not([aria-current="page"])'))`;
     expect(await page.evaluate(`${line}.borderBottomWidth`)).toBe('0px');
+    await page.getByRole('link', { name: 'Coverage' }).click();
+    // Both are shown, so both have the colours of what is on: a line tells which is assumed.
+    await page.getByText('assumed, shown').waitFor();
+    const lines = await page.evaluate(`['documented', 'assumed'].map(
+      (kind) => getComputedStyle(document.querySelector('p > .' + kind)).outlineStyle)`);
+    expect(lines).toEqual(['none', 'dashed']);
     await page.getByRole('link', { name: 'Scenarios' }).click();
     const box = page.getByRole('checkbox', { name: 'outage' });
     await box.waitFor();
@@ -210,6 +216,48 @@ describeDashboard('the page', (open) => {
       page.getByRole('region', { name: 'Replies' }).getByRole('button', { pressed }).first(),
     );
     if (chosen && free) expect(await backOf(chosen)).not.toBe(await backOf(free));
+  });
+
+  test('shows every badge of a row beside what is open, and covers no filter', async () => {
+    const { page, service, button } = await visited('exchanges/1');
+    await page.getByRole('link', { name: 'Exchange 1', exact: true }).waitFor();
+    await service('GET', '/pets/1?bogus=1', { headers: { Prefer: 'code=204' } });
+    await service('GET', '/pets/1', { headers: { 'mock-client': 'me' } });
+    const waiting = page.getByRole('button', { name: /^\d new/ });
+    await waiting.waitFor();
+    const fresh = await waiting.boundingBox();
+    const chip = await button('not by hand').boundingBox();
+    expect(fresh?.y).toBeGreaterThanOrEqual((chip?.y ?? 0) + (chip?.height ?? 0));
+    await page.evaluate('location.hash = "#/exchanges/3?pin=2"');
+    await page.getByRole('row', { name: /^Exchange 3 .*not by the document.*1 finding/ }).waitFor();
+    await page.getByRole('rowheader', { name: 'Exchange 2' }).waitFor();
+    await page.getByRole('row', { name: /^Exchange 2 .*pinned/ }).waitFor();
+    for (const width of [1280, 1100]) {
+      await page.setViewportSize({ width, height: 800 });
+      const beyond = await page.evaluate(`[...document.querySelectorAll('td .badge')]
+        .filter((it) => it.getBoundingClientRect().right > it.closest('td').getBoundingClientRect().right)
+        .length`);
+      expect([width, beyond]).toEqual([width, 0]);
+    }
+    const [badge, cell] = [page.getByText('by hand', { exact: true }), page.locator('td.reason')];
+    const place = await badge.boundingBox();
+    const room = await cell.filter({ has: badge }).boundingBox();
+    expect((place?.x ?? 0) - (room?.x ?? 0)).toBeCloseTo(8, 0);
+  });
+
+  test('shows a reply of the coverage beside its matrix', async () => {
+    const { page } = await visited('coverage/getPet-410');
+    for (const width of [1280, 1024]) {
+      await page.setViewportSize({ width, height: 800 });
+      const [panel, table] = [
+        page.getByRole('article', { name: /^getPet/ }),
+        page.getByRole('table'),
+      ];
+      await page.getByRole('link', { name: 'Draft a rule' }).waitFor();
+      const { x = 0, y = 0 } = (await panel.boundingBox()) ?? {};
+      const matrix = await table.boundingBox();
+      expect([width, x > 500, y < (matrix?.y ?? 0)]).toEqual([width, true, true]);
+    }
   });
 
   test('shows the base URL and what waits to be released where there is little room', async () => {
@@ -312,6 +360,22 @@ describeDashboard('the page', (open) => {
     await keyboard.press('Escape');
     await keyboard.press('/');
     await page.locator('input[type="search"]:focus').waitFor();
+    // The arrow keys lead from the search to the rows, and through them.
+    for (const [key, number] of [
+      ['ArrowDown', 2],
+      ['ArrowDown', 1],
+      ['ArrowUp', 2],
+    ] as const) {
+      await keyboard.press(key);
+      await page.locator(`a[aria-label="Exchange ${number}"]:focus`).waitFor();
+    }
+    await keyboard.press('Enter');
+    await page.locator('h2:focus', { hasText: 'Exchange 2' }).waitFor();
+    await keyboard.press('Escape');
+    await page.locator('a[aria-label="Exchange 2"]:focus').waitFor();
+    // A digit opens a view, wherever the focus is.
+    await keyboard.press('3');
+    await page.locator('h1:focus', { hasText: 'Scenarios' }).waitFor();
     await tabTo('Store', 'Shift+Tab');
     await keyboard.press('Enter');
     await page.locator('h1:focus', { hasText: 'Store' }).waitFor();

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { usePolled } from '../state/resource.ts';
-import { capitalize, formatHref, openedTitle, route } from '../state/route.ts';
+import { capitalize, formatHref, go, openedTitle, route } from '../state/route.ts';
 import {
   arrivals,
   connection,
@@ -205,7 +205,8 @@ function Told({ by }: { readonly by: typeof notice }) {
 
 const SHORTCUTS = {
   '/': 'search',
-  'j, k, ↓, ↑': 'the next older, newer exchange',
+  [`1 to ${GROUPS.flat().length}`]: 'a view, in the order of the menu',
+  'j, k, ↓, ↑': 'the next older, newer exchange, or its row if none is open',
   Enter: 'open what has the focus',
   Esc: 'close what is open',
   'Ctrl+Enter': 'save a scenario and turn it on',
@@ -222,6 +223,8 @@ function Shortcuts() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (isTyping(event)) return;
+      const view = GROUPS.flat()[Number(event.key) - 1];
+      if (view !== undefined) go(view);
       if (event.key === '?')
         document.querySelector<HTMLElement>('[popovertarget="shortcuts"]')?.click();
       if (event.key !== '/') return;

@@ -52,11 +52,16 @@ export function Table<T>(props: TableProps<T>) {
             <Fragment key={keyOf(row)}>
               {above?.(index)}
               <tr class={rowClass(keyOf(row), opened, marked)}>
-                {columns.map(({ name, class: style, cell }) => (
-                  <td key={name} class={style} data-name={name}>
-                    {cell(row)}
-                  </td>
-                ))}
+                {columns.map(({ name, class: style, cell }, at) => {
+                  const attributes = { key: name, class: style, 'data-name': name };
+                  return at === 0 ? (
+                    <th scope="row" {...attributes}>
+                      {cell(row)}
+                    </th>
+                  ) : (
+                    <td {...attributes}>{cell(row)}</td>
+                  );
+                })}
               </tr>
             </Fragment>
           ))}

@@ -59,11 +59,12 @@ function Reason({ of }: { of: ListedExchange }) {
     <div class="reasons">
       {isHeldBack(of) && <ReleaseButton exchange={number} />}
       {basis !== 'documented' && <span class={`badge ${basis}`}>{basisText(of)}</span>}
-      {!reason.startsWith('assumption ') && (
+      {reason !== '' && !reason.startsWith('assumption ') && (
         <span class="quiet" title={visible(reason)}>
           {shorten(visible(reason))}
         </span>
       )}
+      {route.value.query.get('pin') === String(number) && <span class="badge">pinned</span>}
       {of.offContract && <span class="badge failed">not by the document</span>}
       {findings.length > 0 && (
         <span class="badge failed">{plural(findings.length, 'finding')}</span>

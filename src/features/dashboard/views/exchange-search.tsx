@@ -6,6 +6,7 @@ import { refine, route } from '../state/route.ts';
 
 const CHIPS = [
   ['status:2xx', '2xx'],
+  ['-status:2xx', 'failed'],
   ['status:4xx', '4xx'],
   ['status:5xx', '5xx'],
   ['basis:assumed', 'assumed', 'assumed'],
@@ -27,8 +28,7 @@ export function ExchangeSearch({ problem, children }: SearchProps) {
   const search = route.value.query.get('search') ?? '';
   const terms = search.split(/\s+/).filter(Boolean);
   const toggle = (chip: string) => {
-    const [field] = chip.split(':');
-    const others = terms.filter((term) => term !== chip && !term.startsWith(`${field}:`));
+    const others = terms.filter((term) => fieldOf(term) !== fieldOf(chip));
     const search = [...others, ...(terms.includes(chip) ? [] : [chip])].join(' ');
     refine({ search, before: '' });
   };
@@ -69,6 +69,11 @@ export function ExchangeSearch({ problem, children }: SearchProps) {
   );
 }
 
+/** Of a status, also where it is denied: all terms have to match, so one takes the place of another. */
+function fieldOf(term: string): string {
+  return term.replace(/^-(?=status:)|(?<=:).*/g, '');
+}
+
 function SearchHelp() {
   return (
     <>
@@ -77,7 +82,8 @@ function SearchHelp() {
         Fields: <Prose text={FIELDS.replaceAll(/\S+/g, '`$&`')} />
       </p>
       <p>
-        <code>-</code> before a term means not; <code>"two words"</code> belong together.
+        All terms have to match. <code>-</code> before one means not, so <code>-status:2xx</code>{' '}
+        finds what failed; <code>"two words"</code> belong together.
       </p>
     </>
   );

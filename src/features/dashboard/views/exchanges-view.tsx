@@ -100,6 +100,7 @@ export function ExchangesView() {
               rows={exchanges}
               keyOf={(exchange) => exchange.number}
               opened={number}
+              marked={[Number(query.get('pin'))]}
               above={editsAbove}
             />
           )}
@@ -184,15 +185,28 @@ function useArrowKeys(journal: JournalState, search: string): void {
     const onKey = (event: KeyboardEvent): void => {
       const { item } = route.value;
       const towards = KEYS[event.key];
-      // Without an open exchange, the arrow keys scroll.
-      const isFree = item === undefined ? event.key.length === 1 : Number(item) > 0;
-      if (towards === undefined || !isFree || isTyping(event)) return;
-      event.preventDefault();
-      step(journal, search, towards);
+      if (towards === undefined) return;
+      if (item === undefined && event.key.length > 1) focusRow(event, towards);
+      else if ((item === undefined || Number(item) > 0) && !isTyping(event)) {
+        event.preventDefault();
+        step(journal, search, towards);
+      }
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
   });
+}
+
+/** Leads the focus to the next row: to the first one from the search, and where nothing has it. */
+function focusRow(event: KeyboardEvent, towards: Direction): void {
+  const { activeElement } = document;
+  const isSearch = activeElement?.matches('[type="search"]');
+  if (!isSearch && (isTyping(event) || !activeElement?.matches('body, main, h1, tr *'))) return;
+  const rows = [...document.querySelectorAll<HTMLElement>('.place a')];
+  const at = rows.findIndex((row) => row.closest('tr')?.contains(activeElement));
+  const next = rows[at + (towards === 'older' ? 1 : -1)];
+  if (next !== undefined) event.preventDefault();
+  next?.focus();
 }
 
 function FirstRequest() {
