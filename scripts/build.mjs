@@ -66,14 +66,9 @@ await bundle({
 // Beside the next bundles; the one above has emptied the folder.
 const declare = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
 const declared = promisify(execFile)(process.execPath, declare);
-/**
- * All that is loaded at once is one chunk, since each chunk has to name what it shares.
- * @param {string} name
- * @returns {import('vite').Rolldown.OutputOptions}
- */
-function inOneChunk(name) {
-  return { codeSplitting: { groups: [{ name, tags: ['$initial'] }] } };
-}
+// All that is loaded at once is one chunk, since each chunk has to name what it shares.
+/** @type {(name: string) => import('vite').Rolldown.OutputOptions} */
+const inOneChunk = (name) => ({ codeSplitting: { groups: [{ name, tags: ['$initial'] }] } });
 /** What runs in browsers. @type {[folder: string, input: string, import('vite').Rolldown.OutputOptions][]} */
 const forBrowsers = [
   ['.', 'fetch.ts', { ...output, ...inOneChunk('mock') }],
