@@ -249,6 +249,8 @@ describeDashboard('a tester', (open) => {
     const { page, service } = await open();
     await service('GET', '/pets/1');
     await service('GET', '/pets/2');
+    // A row that comes while the pointer is over the list would wait.
+    await exchange(page, 2).waitFor();
     await exchange(page, 1).click();
     await opened(page, 1).waitFor();
     await exchange(page, 2).click();
