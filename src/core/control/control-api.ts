@@ -109,8 +109,10 @@ async function runEndpoint(
     const endCall = sandbox.beginCall();
     // A body that breaks off is never read.
     const cancel = request.onDisconnect(endCall);
-    const body = await readBody(request, endpoint.body).finally(cancel);
-    endCall();
+    const body = await readBody(request, endpoint.body).finally(() => {
+      cancel();
+      endCall();
+    });
     if (body.refusal !== undefined) return body.refusal;
     const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
     if (query?.ok === false) return refuseInput(query.problems);

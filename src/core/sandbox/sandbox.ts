@@ -107,11 +107,13 @@ export class Sandbox {
     return isWaitedFor ? 0 : Math.max(0, this.#context.platform.steady() - this.#usedAt);
   }
 
-  /** Keeps the sandbox in use while the body of a call arrives. Returns what ends that. */
+  /** Keeps the sandbox in use while the body of a call arrives. Returns what ends that, once. */
   beginCall(): () => void {
     this.#begun += 1;
+    let left = 1;
     return () => {
-      this.#begun -= 1;
+      this.#begun -= left;
+      left = 0;
     };
   }
 

@@ -3,6 +3,7 @@ import { serverFor } from '../../helpers/deployment.ts';
 import { drawRequests } from '../../helpers/drawn-requests.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import { openRaw, rawRequest } from '../../helpers/raw.ts';
+import { createSandboxes } from '../../helpers/sandboxes.ts';
 import { type Ask, asker, type Client, clientAt, fixtureFile } from '../../helpers/wire.ts';
 
 /** Sends a request to a path that may name a sandbox. */
@@ -192,4 +193,13 @@ test('concurrent clients in their own sandboxes get the replies that each gets a
   for (const client of clients) {
     expect(together[client]).toEqual(await replies(client, `alone-${client}`));
   }
+});
+
+test('a call that has ended twice leaves another one under way', () => {
+  const sandboxes = createSandboxes();
+  const sandbox = sandboxes.getOrCreate('twice');
+  const [end] = [sandbox.beginCall(), sandbox.beginCall()];
+  end();
+  end();
+  expect(sandbox.unused).toBe(0);
 });
