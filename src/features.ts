@@ -5,6 +5,7 @@ import { DEPLOYMENT } from './features/deployment/feature.ts';
 import { DISK } from './features/disk/feature.ts';
 import { FLEET } from './features/fleet/feature.ts';
 import { OPENAPI } from './features/openapi/feature.ts';
+import { RESOURCES } from './features/resources/feature.ts';
 import { TIME_TRAVEL } from './features/time-travel/feature.ts';
 import type { Feature } from './server/feature.ts';
 import type { BaseOptions, OptionsOf } from './server/options.ts';
@@ -21,6 +22,7 @@ const LISTED = [
   DISK,
   FLEET,
   OPENAPI,
+  RESOURCES,
   TIME_TRAVEL,
 ] as const satisfies readonly (Feature & ProgramFeature)[];
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { STORED_RECORDS } from '../../src/core/contract/records.ts';
-import { createListQuery } from '../../src/core/control/records/query.ts';
+import { createListQuery } from '../../src/core/control/records/list-query.ts';
 import { parseInput } from '../../src/core/json.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { EXCHANGE_FILTER } from '../../src/core/sandbox/exchange-filter.ts';

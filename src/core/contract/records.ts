@@ -148,9 +148,17 @@ export type StoredRecord = {
   readonly [Name in CollectionName]: ValueOf<(typeof STORED)[Name]>;
 };
 /** The JSON of a record: an int64 is a bigint only where a double would lose digits. */
-export type RecordJson = {
-  readonly [Name in CollectionName]: WithoutUndefined<InputOf<(typeof STORED)[Name]>>;
-};
+export interface RecordJson {
+  readonly animals: AnimalJson;
+  readonly inventory: EntryJson;
+  readonly orders: OrderJson;
+}
+/* With names, so that published types do not spell out each record wherever it is. */
+export interface AnimalJson extends JsonOf<'animals'> {}
+export interface EntryJson extends JsonOf<'inventory'> {}
+export interface OrderJson extends JsonOf<'orders'> {}
+
+type JsonOf<Name extends CollectionName> = WithoutUndefined<InputOf<(typeof STORED)[Name]>>;
 type WithoutUndefined<R> = { readonly [Name in keyof R]: Exclude<R[Name], undefined> };
 
 export const STORED_RECORDS: {

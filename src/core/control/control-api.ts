@@ -11,6 +11,7 @@ import {
   type Endpoint,
   type HandledEndpoint,
   isDescribed,
+  type TaggedEndpoint,
 } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { readBody, readQuery } from './read-input.ts';
@@ -18,11 +19,26 @@ import { type ControlReply, fromServiceReply, refuse, refuseInput, refuseMethod 
 
 /** The endpoints of a build with these features. What has no handler in it is neither listed nor found. */
 export function listEndpoints(features: readonly AddedHandlers[]): readonly HandledEndpoint[] {
-  const added: AddedHandlers['handlers'] = Object.assign({}, ...features.map((it) => it.handlers));
   return ENDPOINTS.flatMap((row) => {
-    const handle = row.handle ?? added?.[row.id];
+    const handle = row.handle ?? findAdded(row, features);
     return handle === undefined ? [] : { ...row, handle, segments: row.path.slice(1).split('/') };
   });
+}
+
+function findAdded(
+  { id, tag }: TaggedEndpoint,
+  features: readonly AddedHandlers[],
+): HandledEndpoint['handle'] | undefined {
+  const added = features.flatMap(({ handlers }) => handlers ?? []);
+  const own = added.find(({ of }) => of.includes(id) || of.includes(tag.name));
+  return (
+    own &&
+    (async (call) => {
+      const { [id]: handle } = await own.load();
+      if (handle === undefined) throw new Error(`A feature has no handler for ${id}.`);
+      return handle(call);
+    })
+  );
 }
 
 /** The endpoints of one path, which a request has. */

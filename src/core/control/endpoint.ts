@@ -68,18 +68,14 @@ export interface Endpoint<Types = unknown> {
 
 type Handler = NonNullable<Endpoint['handle']>;
 
-/** What a feature adds to the table: handlers, by the ids of endpoints. */
+/** What a feature adds to the table: handlers of endpoints that have none in their row. */
 export interface AddedHandlers {
-  readonly handlers?: Readonly<Record<string, Handler>>;
-}
-
-/** Loads handlers with the first call of one. */
-export function lazyHandlers<Id extends string>(
-  load: () => Promise<Readonly<Record<Id, Handler>>>,
-  ...ids: readonly Id[]
-): Required<AddedHandlers> {
-  const rows = ids.map((id): [string, Handler] => [id, async (call) => (await load())[id](call)]);
-  return { handlers: Object.fromEntries(rows) };
+  readonly handlers?: {
+    /** The ids of the endpoints, and the names of topics of which it handles all. */
+    readonly of: readonly string[];
+    /** By id. Called with the first call of one. */
+    load(): Promise<Readonly<Record<string, Handler>>>;
+  };
 }
 
 export interface TaggedEndpoint extends Endpoint {

@@ -8,7 +8,8 @@ import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
 import { OPENAPI_ENDPOINTS } from '../openapi/endpoints.ts';
-import { TIME_TRAVEL_ENDPOINTS } from '../time-travel/endpoints.ts';
+import { RESOURCES } from '../resources/feature.ts';
+import { TIME_TRAVEL } from '../time-travel/feature.ts';
 import { dispatchFetch } from './dispatch-fetch.ts';
 import { type CreateMockOptions, readOptions } from './options.ts';
 import { bundledVersion, shippedText } from './shipped-files.ts';
@@ -18,7 +19,8 @@ const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
 /** What this build has besides the core, a line each. */
 const FEATURES = [
   OPENAPI_ENDPOINTS, //
-  TIME_TRAVEL_ENDPOINTS,
+  RESOURCES,
+  TIME_TRAVEL,
 ];
 
 /** A name that no resolver knows, so that a request which misses the mock reaches nobody. */

@@ -1,7 +1,8 @@
-import { lazyHandlers } from '../../core/control/endpoint.ts';
+import type { AddedHandlers } from '../../core/control/endpoint.ts';
 
-export const OPENAPI_ENDPOINTS = lazyHandlers(
-  async () => (await import('./handlers.ts')).OPENAPI_HANDLERS,
-  'getServiceDocument',
-  'getControlDocument',
-);
+export const OPENAPI_ENDPOINTS: AddedHandlers = {
+  handlers: {
+    of: ['getServiceDocument', 'getControlDocument'],
+    load: async () => (await import('./handlers.ts')).OPENAPI_HANDLERS,
+  },
+};

@@ -1,5 +1,13 @@
-import type { Feature } from '../../server/feature.ts';
-import { TIME_TRAVEL_ENDPOINTS } from './endpoints.ts';
+import type { AddedHandlers } from '../../core/control/endpoint.ts';
 
 /** The states around a recorded call: rewind, undo, replay, and what else it could have got. */
-export const TIME_TRAVEL: Feature = { name: 'time-travel', ...TIME_TRAVEL_ENDPOINTS };
+export const TIME_TRAVEL: AddedHandlers & { readonly name: string } = {
+  name: 'time-travel',
+  handlers: {
+    of: [
+      ...['getStateOfRequest', 'rewind', 'undo'],
+      ...['listAlternatives', 'replay', 'getRuleOfRequest'],
+    ],
+    load: async () => (await import('./handlers.ts')).TIME_TRAVEL_HANDLERS,
+  },
+};

@@ -1,4 +1,4 @@
-import type { RecordJson } from '../../contract/records.ts';
+import type { AnimalJson, EntryJson, OrderJson } from '../../contract/records.ts';
 import { LIMITS, NAME_FORM, NAME_PATTERN } from '../../limits.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import { COUNT, ofCollections } from '../../sandbox/report-shapes.ts';
@@ -54,9 +54,9 @@ const STATE = named('State', STORE);
 
 /** A whole store, in the form of a fixture. */
 export interface StoreState {
-  readonly animals: readonly RecordJson['animals'][];
-  readonly inventory: readonly RecordJson['inventory'][];
-  readonly orders: readonly RecordJson['orders'][];
+  readonly animals: readonly AnimalJson[];
+  readonly inventory: readonly EntryJson[];
+  readonly orders: readonly OrderJson[];
 }
 
 export const WHOLE_STATE: Shape<Store, StoreState> = withTypes(STATE);

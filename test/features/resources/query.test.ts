@@ -12,15 +12,12 @@ import {
   STORED_RECORDS,
 } from '../../../src/core/contract/records.ts';
 import { readQuery } from '../../../src/core/control/read-input.ts';
-import {
-  createListQuery,
-  type RecordSource,
-  selectPage,
-} from '../../../src/core/control/records/query.ts';
+import { createListQuery } from '../../../src/core/control/records/list-query.ts';
 import { writeJson } from '../../../src/core/json.ts';
 import type { ObjectMembers } from '../../../src/core/shape/objects.ts';
 import type { Shape } from '../../../src/core/shape/shapes.ts';
 import { problemText } from '../../../src/core/words.ts';
+import { type RecordSource, selectPage } from '../../../src/features/resources/select-page.ts';
 import { packageRoot } from '../../../src/server/files.ts';
 import { loadFixtureSync } from '../../../src/server/fixtures.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
@@ -54,7 +51,7 @@ function select(
 ) {
   const reading = read(collection, query);
   if (!reading.ok) throw new Error(reading.problems.map(problemText).join('\n'));
-  return selectPage(records, reading.value);
+  return selectPage(records, reading.value, Object.keys(STORED_RECORDS[collection].members));
 }
 
 async function expectSame(collection: CollectionName, query: string): Promise<void> {

@@ -1,0 +1,106 @@
+import { type Int64, parseInput, tryParseJson } from '../../json.ts';
+import { LIMITS } from '../../limits.ts';
+import { COUNT } from '../../sandbox/report-shapes.ts';
+import { FILTER_TEXT } from '../../sandbox/search-terms.ts';
+import { type Member, type ObjectMembers, object, optional } from '../../shape/objects.ts';
+import type { Where } from '../../shape/record-shapes.ts';
+import {
+  ANY,
+  ANY_TEXT,
+  choice,
+  convert,
+  integer,
+  list,
+  readAs,
+  type Shape,
+  withTypes,
+} from '../../shape/shapes.ts';
+import { describe, joinWords } from '../../words.ts';
+
+/*
+ * Equality, `q`, order and pages as json-server 0.17.4 has them. What json-server would ignore is
+ * refused: a result that leaves out a part of the query would mislead.
+ */
+
+export interface ListQuery {
+  /** Of fields, as texts. */
+  readonly where: Where;
+  readonly q?: string | undefined;
+  readonly sort: readonly string[];
+  /** `asc` or `desc`, in any case, for each field in `sort`. */
+  readonly orders: readonly string[];
+  /** From 1. */
+  readonly page?: number | undefined;
+  readonly limit?: number | undefined;
+}
+
+export type RecordQuery<R> = {
+  readonly [Name in keyof R & string]?: string | Int64 | boolean | undefined;
+} & {
+  readonly q?: string | undefined;
+  readonly _sort?: string | undefined;
+  readonly _order?: string | undefined;
+  readonly _page?: number | undefined;
+  readonly _limit?: number | undefined;
+};
+
+export const LIST_HEADERS = {
+  'X-Total-Count': 'The number of all that match, regardless of page and limit.',
+};
+
+/** @param searched the fields in which `q` looks */
+export function createListQuery<R>(
+  fields: ObjectMembers,
+  searched = Object.keys(fields),
+): Shape<ListQuery, RecordQuery<R>> {
+  const byField = Object.entries(fields).map(
+    ([name, { shape }]): [string, Member<ReadonlySet<string>, false>] => [
+      name,
+      optional(valueTexts(shape), 'Records with this value; repeated, with one of these.'),
+    ],
+  );
+  const settings = {
+    q: optional(FILTER_TEXT, `Those with this text in ${joinWords(searched, 'or')}, in any case.`),
+    _sort: optional(
+      separatedWords(choice(Object.keys(fields))),
+      'Fields to sort by, separated by commas.',
+    ),
+    _order: optional(
+      separatedWords(choice(['asc', 'desc', 'ASC', 'DESC']), 'asc'),
+      '`asc` or `desc` for each field in `_sort`, separated by commas.',
+    ),
+    _page: optional(integer(1, Number.MAX_SAFE_INTEGER), 'The page number, from 1.'),
+    _limit: optional(COUNT, 'The page size (10 by default), or the maximum number of records.'),
+  };
+  const all = object({ ...Object.fromEntries(byField), ...settings });
+  const shape = convert(all, (query): ListQuery => {
+    const { q, _sort: sort = [], _order: orders = [], _page: page, _limit: limit, ...by } = query;
+    const where = Object.entries(by).flatMap(([name, wanted]) =>
+      wanted instanceof Set ? [[name, wanted] as const] : [],
+    );
+    return { where: new Map(where), q, sort, orders, page, limit };
+  });
+  return withTypes(shape);
+}
+
+/** The texts of values of a shape, as a query has them. */
+function valueTexts(shape: Shape<unknown>): Shape<ReadonlySet<string>> {
+  return convert({ ...ANY, schema: { type: 'string' } }, (given, at, report) => {
+    const texts = [given].flat().map(String);
+    const isValue = (value: unknown) => readAs(shape, value).ok;
+    const wrong = texts.find((text) => !isValue(text) && !isValue(tryParseJson(text, parseInput)));
+    if (wrong === undefined) return new Set(texts);
+    return report({ at, expected: shape.expected, found: describe(wrong) });
+  });
+}
+
+/** Comma-separated words. An empty word becomes `empty`, or is left out. */
+function separatedWords<Word extends string>(
+  word: Shape<Word>,
+  empty?: Word,
+): Shape<readonly Word[]> {
+  return convert(ANY_TEXT, (text, at, report) => {
+    const parts = text.split(',').flatMap((part) => part || (empty ?? []));
+    return list(word, { max: LIMITS.sortFields }).read(parts, [...at], report);
+  });
+}

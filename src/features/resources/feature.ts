@@ -1,0 +1,13 @@
+import type { AddedHandlers } from '../../core/control/endpoint.ts';
+
+/** Single records and sandboxes as resources, in lists that filter, sort and page as json-server does. */
+export const RESOURCES: AddedHandlers & { readonly name: string } = {
+  name: 'resources',
+  handlers: {
+    of: ['Records', 'Sandboxes'],
+    load: async () => ({
+      ...(await import('./record-handlers.ts')).RECORD_HANDLERS,
+      ...(await import('./sandbox-handlers.ts')).SANDBOX_HANDLERS,
+    }),
+  },
+};
