@@ -1,7 +1,5 @@
-/** What the core takes from outside: a clock that never jumps, timers, texts, and a place for warnings. */
+/** What the core takes from outside: timers, texts, and a place for warnings. */
 export interface Platform {
-  /** Milliseconds of a clock that nobody sets, from any start. */
-  readonly steady: () => number;
   /** Calls `act` once. Keeps no process alive. Returns how to cancel. */
   readonly after: (milliseconds: number, act: () => void) => () => void;
   /** Calls `act` again and again. Keeps no process alive. Returns how to cancel. */
@@ -16,7 +14,6 @@ export interface Platform {
 
 /** By web standards alone. A server has its own, which fake timers of a test do not stop. */
 export const WEB_PLATFORM: Omit<Platform, 'shippedText'> = {
-  steady: () => performance.now(),
   after: (milliseconds, act) => {
     const timer = setTimeout(act, milliseconds);
     return () => clearTimeout(timer);

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from 'node:timers';
 import type { Platform } from '../core/platform.ts';
 import { asError } from '../core/thrown.ts';
@@ -8,7 +7,6 @@ import { packageRoot } from './files.ts';
 
 /** Imported, since the globals stop when a test in the same process fakes them. */
 export const NODE_PLATFORM: Platform = {
-  steady: () => performance.now(),
   after: (milliseconds, act) => {
     const timer = setTimeout(act, milliseconds).unref();
     return () => clearTimeout(timer);

@@ -4,6 +4,7 @@ import { callControlApi, listEndpoints } from '../../src/core/control/control-ap
 import { tryParseJson } from '../../src/core/json.ts';
 import { type Exchange, isWaiting } from '../../src/core/sandbox/exchange.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
+import { steadyNow } from '../../src/core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../src/core/service/input.ts';
 import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
 import { FEATURES } from '../../src/features.ts';
@@ -73,7 +74,7 @@ export async function openMock(
       rawHeaders: sent.raw,
       mount: '',
       port: undefined,
-      receivedAt: performance.now(),
+      receivedAt: steadyNow(),
     };
     const parts = { sandboxes, persistence, platform: NODE_PLATFORM };
     const arrival = openArrival(parts, head, parseTarget(url), neverLeaves);

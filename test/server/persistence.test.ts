@@ -16,7 +16,7 @@ import {
 } from '../../src/core/sandbox/state.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/core/scenario/scenario-shape.ts';
-import { advanceClock } from '../../src/core/service/clock.ts';
+import { advanceClock, steadyNow } from '../../src/core/service/clock.ts';
 import { readAs } from '../../src/core/shape/shapes.ts';
 import { EMPTY_STORE } from '../../src/core/store/store.ts';
 import { storeText } from '../../src/core/store/store-text.ts';
@@ -32,7 +32,7 @@ import { temporaryFolder } from '../helpers/folder.ts';
 import { describeWithRedis, RedisServer } from '../helpers/redis.ts';
 
 const CAPACITY = 6;
-const NOW = { wall: Date.UTC(2030, 0), steady: 0 };
+const NOW = { wall: Date.UTC(2030, 0), steady: steadyNow() };
 
 const fixture = await loadFixture('default');
 // The clock is frozen, so that the same updates show the same.

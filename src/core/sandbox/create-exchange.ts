@@ -48,7 +48,7 @@ export function createExchange(
     reasons: listReasons(basis, match, reply),
     fault,
     delay,
-    hold: hold === undefined ? undefined : { name: hold, since: now.wall },
+    hold: hold === undefined ? undefined : { name: hold, since: now.steady },
     findings,
     shows: call === undefined ? NONE : listShown(method, call, reply, fault),
     expected: reply?.comparison?.expected,

@@ -21,7 +21,7 @@ export interface ServiceRequest {
   /** The origin of the page that sent it; `*` if it could not be read. */
   readonly origin: string | undefined;
   readonly port: number | undefined;
-  /** By `performance.now()`. */
+  /** By `steadyNow`. */
   readonly receivedAt: number;
   readonly replays?: number | undefined;
   readonly call: Call | undefined;
@@ -42,7 +42,7 @@ export type HoldEnd = (typeof HOLD_ENDS)[number];
 
 export interface Hold {
   readonly name: string;
-  /** When the request was answered, in milliseconds since 1970. */
+  /** When the request was answered, by `steadyNow`. */
   readonly since: number;
   readonly ended?: HoldEnd;
   /** In milliseconds. */

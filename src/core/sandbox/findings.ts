@@ -153,9 +153,6 @@ const PARALLEL_MS = 50;
 /** A timer of Node counts from the start of a turn of its loop, so on a busy machine it fires early. */
 const TIMER_SLACK_MS = 50;
 
-/** Of the steady clock, in milliseconds since 1970: other servers compare instants. */
-const TIME_ORIGIN = performance.timeOrigin;
-
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 /** A call that its client should not simply send again: it was refused, or its reply was lost. */
@@ -165,7 +162,7 @@ interface RecentCall {
   readonly port: number | undefined;
   /** When it was made, by the sandbox's clock. */
   readonly at: number;
-  /** In milliseconds since 1970; undefined while the reply waits to be sent. */
+  /** By `steadyNow`; undefined while the reply waits to be sent. */
   readonly leftAt: number | undefined;
   /** It was carried out, and its client may never get the reply. */
   readonly isUnanswered: boolean;
@@ -200,7 +197,7 @@ export function judgeRepetition(
   const isUnanswered = isCarriedOut && isUncertain && (method === 'POST' || method === 'DELETE');
   // Held replies have no send time yet.
   const isSent = hold === undefined;
-  const leftAt = TIME_ORIGIN + now.steady + delay;
+  const leftAt = now.steady + delay;
   const latest: RecentCall = {
     hash: hashCall(request, call.body.kind === 'bytes' ? call.body.bytes : ''),
     operation,
@@ -221,9 +218,7 @@ export function judgeRepetition(
   const isKept = isUnanswered || (latest.finalStatus ?? latest.retryAfter) !== undefined;
   const first = earlier.find(({ hash }) => hash === latest.hash);
   return {
-    findings: first
-      ? findRepetition(first, latest, method, TIME_ORIGIN + request.receivedAt)
-      : NONE,
+    findings: first ? findRepetition(first, latest, method, request.receivedAt) : NONE,
     recent: isKept ? [...others, latest].slice(-MAX_RECENT) : others,
   };
 }
@@ -268,10 +263,9 @@ function findRepetition(
 export function noteLostReply(
   recent: RecentCalls,
   exchange: Exchange,
-  { steady }: Instant,
+  { steady: leftAt }: Instant,
 ): RecentCalls {
   const hash = hashCall(exchange, exchange.request.body ?? '');
-  const leftAt = TIME_ORIGIN + steady;
   const isMeant = (call: RecentCall) =>
     call.hash === hash && call.isUnanswered && leftAt < (call.leftAt ?? Number.POSITIVE_INFINITY);
   return recent.some(isMeant)

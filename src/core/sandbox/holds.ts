@@ -2,6 +2,7 @@ import { writeJson } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
+import { steadyNow } from '../service/clock.ts';
 import type { Shape } from '../shape/shapes.ts';
 import type { HeldExchange, HoldEnd } from './exchange.ts';
 import type { Journal } from './journal.ts';
@@ -28,8 +29,6 @@ export interface ReadyReply {
 
 interface WaitingReply {
   readonly exchange: HeldExchange;
-  /** By the platform's steady clock: the wall clock can jump. */
-  readonly since: number;
   readonly send: () => void;
   readonly cancels: (() => void)[];
 }
@@ -64,7 +63,7 @@ export class Holds {
     const { maxHold, holding, isStopping, platform } = this.#context;
     const end = (why: HoldEnd) => this.end(why, [exchange.number]);
     const cancels = [platform.after(maxHold, () => end('expired'))];
-    this.#replies.set(exchange.number, { exchange, since: platform.steady(), send, cancels });
+    this.#replies.set(exchange.number, { exchange, send, cancels });
     holding.add(this);
     // Calls back at once if the client has left.
     cancels.push(onDisconnect(() => end('left')));
@@ -87,8 +86,8 @@ export class Holds {
     return ended;
   }
 
-  #record({ exchange, since }: WaitingReply, why: HoldEnd): void {
-    const lasted = this.#context.platform.steady() - since;
+  #record({ exchange }: WaitingReply, why: HoldEnd): void {
+    const lasted = steadyNow() - exchange.hold.since;
     this.#onEnd(this.#journal.endHold(exchange, why, lasted));
   }
 

@@ -1,7 +1,7 @@
 import type { Platform } from '../platform.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Start } from '../scenario/sandbox-start.ts';
-import { type Instant, readClock } from '../service/clock.ts';
+import { type Instant, readClock, steadyNow } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
@@ -78,7 +78,7 @@ export class Sandbox {
   #holds: Holds | undefined;
   readonly #events = new Emitter<SandboxEvent>();
   /** Later than now while a reply is delayed. */
-  #usedAt: number;
+  #usedAt = steadyNow();
   #listeners = 0;
   #begun = 0;
 
@@ -89,7 +89,6 @@ export class Sandbox {
     this.state = initial;
     this.journal = new Journal(name, context);
     this.#context = context;
-    this.#usedAt = context.platform.steady();
   }
 
   get holds(): Holds {
@@ -104,7 +103,7 @@ export class Sandbox {
   /** In milliseconds. 0 while anybody waits. */
   get unused(): number {
     const isWaitedFor = this.#listeners > 0 || this.#begun > 0 || this.#holds?.isEmpty === false;
-    return isWaitedFor ? 0 : Math.max(0, this.#context.platform.steady() - this.#usedAt);
+    return isWaitedFor ? 0 : Math.max(0, steadyNow() - this.#usedAt);
   }
 
   /** Keeps the sandbox in use while the body of a call arrives. Returns what ends that, once. */
@@ -118,7 +117,7 @@ export class Sandbox {
   }
 
   #use(delay = 0): void {
-    this.#usedAt = Math.max(this.#usedAt, this.#context.platform.steady() + delay);
+    this.#usedAt = Math.max(this.#usedAt, steadyNow() + delay);
   }
 
   get #newest(): State {

@@ -18,6 +18,7 @@ import {
 import type { JournalReader } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
+import { steadyNow } from '../../core/service/clock.ts';
 import { readTotals, writeTotals } from './fleet-totals.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
 import { CLAIM, END_HOLD, type Script, SIZE, sandboxKey } from './scripts.ts';
@@ -268,7 +269,7 @@ export class FleetJournal implements JournalReader {
   #restore(number: number, head = '', rest?: string): Exchange {
     const exchange = readExchange(number, head, rest);
     const { hold } = exchange;
-    const isDead = hold && hold.since + this.#context.maxHold + DEAD_HOLD_MS < Date.now();
+    const isDead = hold && hold.since + this.#context.maxHold + DEAD_HOLD_MS < steadyNow();
     return isDead ? { ...exchange, hold: { ended: 'left', ...hold } } : exchange;
   }
 }

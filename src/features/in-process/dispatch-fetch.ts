@@ -14,6 +14,7 @@ import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { isWaiting } from '../../core/sandbox/exchange.ts';
 import type { RequestHead } from '../../core/sandbox/service-request.ts';
 import { isWireFault } from '../../core/scenario/fault-table.ts';
+import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { mayHaveContent } from '../../core/service/reply.ts';
 import {
@@ -54,7 +55,7 @@ const ADDRESS = /^([a-z][\w+.-]*:\/\/([^/?#]*))([^#]*)/i;
 
 async function receive(request: Request): Promise<Sent> {
   const { method, signal } = request;
-  const receivedAt = performance.now();
+  const receivedAt = steadyNow();
   const [, origin = '', host = '', url = '/'] = ADDRESS.exec(request.url) ?? [];
   const headers: Record<string, string> = { host };
   const rawHeaders = ['host', host];

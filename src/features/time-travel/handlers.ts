@@ -36,7 +36,7 @@ import { readPrefer } from '../../core/sandbox/preference.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { createServiceRequest } from '../../core/sandbox/service-request.ts';
 import { changeLayers, NO_PAST, type State } from '../../core/sandbox/state.ts';
-import { currentInstant } from '../../core/service/clock.ts';
+import { currentInstant, steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { basisReasons } from '../../core/service/reply.ts';
 import type { ValueOf } from '../../core/shape/shapes.ts';
@@ -223,7 +223,7 @@ function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
   const bytes = typeof body === 'string' ? toBytes(body) : body;
   const received: RequestBody = bytes === undefined ? NO_BODY : new BodyBytes(bytes);
   const target = parseTarget(url);
-  const receivedAt = performance.now();
+  const receivedAt = steadyNow();
   return {
     ...createServiceRequest({ ...head, receivedAt }, target, authorization, received),
     replays: number,

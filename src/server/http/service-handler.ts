@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { performance } from 'node:perf_hooks';
 import { parseTarget, type Target } from '../../core/contract/target.ts';
 import { type Exchange, isWaiting, type ServiceRequest } from '../../core/sandbox/exchange.ts';
 import { createServiceRequest, type RequestHead } from '../../core/sandbox/service-request.ts';
 import { isWireFault } from '../../core/scenario/fault-table.ts';
+import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
 import {
@@ -110,7 +110,7 @@ function fail({ arrival, response }: CallUnderWay, error: unknown): void {
 
 function readHead(incoming: IncomingMessage): RequestHead {
   const { method = 'GET', headers, rawHeaders, socket } = incoming;
-  const receivedAt = performance.now();
+  const receivedAt = steadyNow();
   const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
   // Express removes its mount path from the target.
   const mount = isMounted ? String(incoming.baseUrl) : '';
@@ -141,7 +141,7 @@ export function createBrokenRequest(
   const [, method, url] = REQUEST_LINE.exec(received?.toString('latin1') ?? '') ?? [];
   if (method === undefined || url === undefined) return undefined;
   const head = { method, headers: {}, rawHeaders: [], mount: '', port: undefined };
-  const receivedAt = performance.now();
+  const receivedAt = steadyNow();
   const target = parseTarget(url);
   // Its origin is unknown, and any page may read why it was refused.
   return {
