@@ -68,6 +68,19 @@ export function withoutHeaders(headers: RawHeaders, names: ReadonlySet<string>):
   return headers.filter((_, at) => !names.has(headers[at - (at % 2)]?.toLowerCase() ?? ''));
 }
 
+/**
+ * In seconds, by a number or a date (RFC 9110, section 10.2.3), which counts from the reply's own.
+ *
+ * @param now when the reply was made, unless it says so, in milliseconds since 1970
+ */
+export function readRetryAfter(headers: RawHeaders, now: number): number | undefined {
+  const value = findHeader(headers, 'retry-after') ?? '';
+  if (/^\d+$/.test(value)) return Number(value);
+  const from = Date.parse(findHeader(headers, 'date') ?? '') || now;
+  const until = Date.parse(value);
+  return Number.isNaN(until) ? undefined : Math.max(0, (until - from) / 1000);
+}
+
 /** Whether a body has a content coding (RFC 9110, section 8.4). */
 export function isCoded(headers: RawHeaders): boolean {
   return !/^(?:identity)?$/i.test(findHeader(headers, 'content-encoding')?.trim() ?? '');

@@ -56,12 +56,12 @@ export function parseTarget(url: string): Target {
   const slash = path.startsWith('/~') ? path.indexOf('/', 1) : -1;
   const mount = slash < 0 ? '' : path.slice(0, slash);
   const below = slash < 0 ? path : path.slice(slash);
-  const { route, pathId } = findRoute(below);
+  const { route, pathId } = findServiceRoute(below);
   const sandbox = slash < 0 ? undefined : mount.slice('/~'.length);
   return { url, path, mount, sandbox, below, search, route, pathId };
 }
 
-function findRoute(path: string): Pick<Target, 'route' | 'pathId'> {
+function findServiceRoute(path: string): Pick<Target, 'route' | 'pathId'> {
   const slash = path.lastIndexOf('/') + 1;
   const last = path.slice(slash);
   if (last === '') return { route: undefined, pathId: undefined };

@@ -50,7 +50,7 @@ interface Route {
 
 const PARAMETER = /^\{(\w+)\}$/;
 
-function findRoute(path: string, all: readonly HandledEndpoint[]): Route | undefined {
+function findEndpoints(path: string, all: readonly HandledEndpoint[]): Route | undefined {
   const written = path.replace(/^\/|\/$/g, '').split('/');
   const matching = all.filter(
     ({ segments }) =>
@@ -66,7 +66,7 @@ function findRoute(path: string, all: readonly HandledEndpoint[]): Route | undef
 
 /** Whether a call of this path is logged: pages and probes read some again and again. */
 export function isLogged(path: string, { endpoints: all }: ControlParts): boolean {
-  const { endpoints = [] } = findRoute(path, all) ?? {};
+  const { endpoints = [] } = findEndpoints(path, all) ?? {};
   return !endpoints.some(({ quiet, unguarded }) => quiet || unguarded);
 }
 
@@ -75,7 +75,7 @@ export async function callControlApi(
   request: ControlRequest,
   parts: ControlParts,
 ): Promise<ControlReply | undefined> {
-  const route = findRoute(request.path, parts.endpoints);
+  const route = findEndpoints(request.path, parts.endpoints);
   const isGuarded = !route?.endpoints.some(({ unguarded }) => unguarded);
   if (isGuarded && parts.noControl) return undefined;
   const refusal = isGuarded ? parts.guard(request.headers) : undefined;

@@ -4,9 +4,10 @@ import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { RECORDS } from '../contract/records.ts';
 import { writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
+import { mergeHeaders } from '../raw-http.ts';
 import { COUNT } from '../sandbox/report-shapes.ts';
 import { adviseMethod } from '../service/operation.ts';
-import { errorBody, RETRY_AFTER_S, type Reply } from '../service/reply.ts';
+import { errorBody, type Reply, retryHeaders } from '../service/reply.ts';
 import { namedObject, object, optional, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, type InputOf, list, type Shape, withTypes } from '../shape/shapes.ts';
 import { firstProblems, problemText } from '../words.ts';
@@ -80,9 +81,7 @@ export function refuse<C extends ErrorCode>(
   code: C,
   status: StatusOf<C>,
   message: string,
-  headers: ControlReply['headers'] = status === 503 && code !== 'too_many_sandboxes'
-    ? { 'Retry-After': RETRY_AFTER_S }
-    : {},
+  headers: ControlReply['headers'] = mergeHeaders(retryHeaders(code)),
   problems?: readonly ControlProblem[],
 ): ControlReply {
   const error = errorBody(chooseOptions(), code, status, message);

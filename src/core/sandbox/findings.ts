@@ -4,7 +4,7 @@ import { OPERATION_IDS, type OperationId, operationShape } from '../contract/ope
 import { unknownMembers } from '../contract/records.ts';
 import { isObject } from '../json.ts';
 import { LIMITS } from '../limits.ts';
-import { findHeader } from '../raw-http.ts';
+import { findHeader, readRetryAfter } from '../raw-http.ts';
 import { isDelivered } from '../scenario/fault-table.ts';
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
@@ -206,7 +206,10 @@ export function judgeRepetition(
     leftAt: isUnanswered && !isLost ? undefined : leftAt,
     isUnanswered,
     finalStatus: isSent && reply && isFinal(reply) ? reply.status : undefined,
-    retryAfter: isSent ? readRetryAfter(reply, serviceState.now) : undefined,
+    retryAfter:
+      isSent && reply && reply.status >= 300
+        ? readRetryAfter(reply.headers, serviceState.now) || undefined
+        : undefined,
   };
   // Who looks before sending again does not do so blindly.
   const isLook = method === 'GET' && isCarriedOut && !isUncertain;
@@ -276,13 +279,6 @@ export function noteLostReply(
 function isFinal({ status, basis: { kind } }: Reply): boolean {
   if (status < 400 || status >= 500 || TEMPORARY.has(status)) return false;
   return kind === 'documented' || kind === 'assumed';
-}
-
-function readRetryAfter(reply: Reply | undefined, now: number): number | undefined {
-  if (reply === undefined || reply.status < 300) return undefined;
-  const value = findHeader(reply.headers, 'retry-after') ?? '';
-  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
-  return seconds > 0 ? seconds : undefined;
 }
 
 /** Short, however long the call is. */

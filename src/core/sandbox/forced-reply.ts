@@ -1,4 +1,4 @@
-import { findErrorCodes } from '../contract/error-codes.ts';
+import { type ErrorCode, findErrorCodes } from '../contract/error-codes.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
 import { withoutHeaders } from '../raw-http.ts';
@@ -16,8 +16,8 @@ import {
   EMPTY,
   errorContent,
   jsonBody,
-  RETRY_AFTER_S,
   type Reply,
+  retryHeaders,
 } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
 import { markOffContract } from './off-contract.ts';
@@ -76,23 +76,27 @@ function createForcedReply(
 
 function createCannedReply(serviceState: ServiceState, id: OperationId, status: number): Reply {
   const { choices } = serviceState;
+  const code = findErrorCodes(id, status)[0] ?? 'other_error';
   const headers = [
     ...(status === 401 ? challenge(choices, true) : []),
-    ...(status === 429 || status === 503 ? ['Retry-After', RETRY_AFTER_S] : []),
+    ...retryHeaders(code),
     ...(operationShape(id).sunset === undefined ? [] : deprecationHeaders(choices)),
   ];
-  return createReply(FORCED, status, createCannedContent(serviceState, id, status), headers);
+  const content =
+    status < 400
+      ? createSuccessContent(serviceState, id, status)
+      : createErrorContent(serviceState, code, status);
+  return createReply(FORCED, status, content, headers);
 }
 
-/** A status that no operation has gets an Error from 400 up, and no body below. */
-function createCannedContent(serviceState: ServiceState, id: OperationId, status: number): Content {
-  if (status < 400) return createSuccessContent(serviceState, id, status);
-  const [code = 'other_error'] = findErrorCodes(id, status);
+function createErrorContent(serviceState: ServiceState, code: ErrorCode, status: number): Content {
   const message = code.replaceAll('_', ' ');
   return code === 'order_already_shipped'
     ? conflictContent(serviceState, code, message)
     : errorContent(serviceState.choices, code, status, message);
 }
+
+/** A status that no operation has gets no body below 400. */
 
 function createSuccessContent(
   serviceState: ServiceState,

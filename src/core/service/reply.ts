@@ -155,9 +155,14 @@ export function jsonReply(
   return createReply(decidedBy.basis, status, jsonBody(text), headers);
 }
 
-/** What is away comes back, or another server takes over. A server with too many sandboxes keeps them. */
-export const RETRY_AFTER_S = '1';
-const RETRY_SOON = ['Retry-After', RETRY_AFTER_S];
+/** A storage that is away comes back, or another server takes over; but too many sandboxes stay. */
+const PASSING: readonly ErrorCode[] = ['too_many_requests', 'service_unavailable', 'not_saved'];
+const RETRY_SOON: RawHeaders = ['Retry-After', '1'];
+
+/** When a client may try again, unless the caller knows better. */
+export function retryHeaders(code: ErrorCode): RawHeaders {
+  return PASSING.includes(code) ? RETRY_SOON : NO_HEADERS;
+}
 
 /** Assumed unless it is told otherwise: the document shows few errors. */
 export function errorReply<C extends ErrorCode>(
@@ -166,7 +171,7 @@ export function errorReply<C extends ErrorCode>(
   status: StatusOf<C>,
   message: string,
   {
-    headers = code === 'not_saved' ? RETRY_SOON : NO_HEADERS,
+    headers = retryHeaders(code),
     basis = decidedBy.assumed,
   }: { headers?: RawHeaders; basis?: Basis } = {},
 ): Reply {

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS, LIMITS } from '../../core/limits.ts';
-import { findHeader } from '../../core/raw-http.ts';
+import { findHeader, readRetryAfter } from '../../core/raw-http.ts';
 import { errorCode } from '../../core/thrown.ts';
-import { type DeploymentReply, readRetryAfter } from './deployment-reply.ts';
+import type { DeploymentReply } from './deployment-reply.ts';
 import {
   createTransport,
   decodeContent,
@@ -88,7 +88,7 @@ export class DeploymentClient {
       this.#isLimited = false;
       return undefined;
     }
-    const wait = readRetryAfter(reply) ?? 1;
+    const wait = readRetryAfter(reply.headers, Date.now()) ?? 1;
     // Once waiting did not help, later requests do not wait as well.
     this.#isLimited ||= tries === 3 || wait > 60;
     return this.#isLimited ? undefined : wait;

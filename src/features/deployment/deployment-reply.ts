@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { toInt64, tryParseJson } from '../../core/json.ts';
-import { findHeader } from '../../core/raw-http.ts';
 
 export interface DeploymentReply {
   readonly status: number;
@@ -9,21 +8,10 @@ export interface DeploymentReply {
   readonly body: Buffer;
 }
 
-type Head = Pick<DeploymentReply, 'headers'>;
-
-/** In seconds, by a number or a date (RFC 9110, section 10.2.3). */
-export function readRetryAfter(reply: Head): number | undefined {
-  const value = findHeader(reply.headers, 'retry-after') ?? '';
-  if (/^\d+$/.test(value)) return Number(value);
-  const now = Date.parse(findHeader(reply.headers, 'date') ?? '') || Date.now();
-  const until = Date.parse(value);
-  return Number.isNaN(until) ? undefined : Math.max(0, (until - now) / 1000);
-}
-
 const NEXT = /<[^>?]*(\?[^>#]*)[^>]*>\s*;[^,<]*\brel="?(?:[^",;]* )?next\b/i;
 
 /** RFC 8288. The host of the link counts for nothing: behind a proxy it may be an inner one. */
-export function findNextQuery({ headers }: Head): string | undefined {
+export function findNextQuery({ headers }: Pick<DeploymentReply, 'headers'>): string | undefined {
   const links = headers.filter(
     (_, at) => headers[at - 1]?.toLowerCase() === 'link' && at % 2 === 1,
   );

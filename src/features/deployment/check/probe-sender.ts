@@ -1,6 +1,6 @@
-import { findHeader } from '../../../core/raw-http.ts';
+import { findHeader, readRetryAfter } from '../../../core/raw-http.ts';
 import { type DeploymentClient, DeploymentError, isServerFailure } from '../deployment-client.ts';
-import { type DeploymentReply, readRetryAfter } from '../deployment-reply.ts';
+import type { DeploymentReply } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
 import { SAFE_METHODS } from '../transport.ts';
 import { describeProbe, planStories } from './probes.ts';
@@ -117,7 +117,7 @@ export const TOO_SLOW = 'too long to count';
 function explainBurst(last: ProbeExchange, count: number, seconds: number): string | undefined {
   const { status, headers } = last.reply;
   if (status === 429) {
-    if (Math.ceil(readRetryAfter(last.reply) ?? 0) !== 1) return explainLimit(last);
+    if (Math.ceil(readRetryAfter(headers, Date.now()) ?? 0) !== 1) return explainLimit(last);
   } else {
     const announced = headers.find((name, at) => at % 2 === 0 && /^(?:x-)?ratelimit/i.test(name));
     if (announced !== undefined) return `${announced} announces a limit`;
@@ -133,7 +133,7 @@ export function describeExchange({ probe, path, reply }: ProbeExchange): string 
 
 /** With the seconds to wait, also where the deployment names a date. */
 function explainLimit(exchange: ProbeExchange): string {
-  const wait = Math.ceil(readRetryAfter(exchange.reply) ?? Number.NaN);
+  const wait = Math.ceil(readRetryAfter(exchange.reply.headers, Date.now()) ?? Number.NaN);
   return `${describeExchange(exchange)}, Retry-After ${Number.isNaN(wait) ? 'absent' : wait}`;
 }
 
