@@ -1,5 +1,5 @@
 import { operationShape } from '../contract/operations.ts';
-import { FAULTS } from '../scenario/fault-table.ts';
+import { hasEffect, isDelivered } from '../scenario/fault-table.ts';
 import { CallCounter, matchRules, type RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
@@ -110,11 +110,20 @@ function decide(
   const isHead = request.method === 'HEAD';
   if (match !== undefined) reply = forceReply(serviceState, call, match, reply, isHead);
   // A proxy knows no preferences.
-  const isMarked = preference !== undefined && match?.fault?.kind !== 'html';
+  const isMarked = preference !== undefined && !hasEffect(match?.fault, 'substitutes');
   if (isMarked) reply = reply && markPreference(reply, preference);
-  const isReplaced = match?.fault !== undefined && FAULTS[match.fault.kind] === 'replaces';
-  const shown = isReplaced ? undefined : reply;
-  return { decided: { request, serviceState, reply, shown, match, isCarriedOut }, state: after };
+  const isWhole = match === undefined || isDelivered(match.fault);
+  const shown = !isWhole && hasEffect(match?.fault, 'replaces') ? undefined : reply;
+  const decided = {
+    request,
+    serviceState,
+    reply,
+    shown,
+    match,
+    isCarriedOut,
+    isDelivered: isWhole,
+  };
+  return { decided, state: after };
 }
 
 function withResult(state: State, store: State['store'], rates: ServiceState['rates']): State {
@@ -167,9 +176,7 @@ function addLatch(latch: RuleMatch, match: RuleMatch | undefined): RuleMatch {
 
 export function needsService(match: RuleMatch | undefined): boolean {
   if (match === undefined || match.apply) return true;
-  const { reply, fault } = match;
-  const effect = fault && FAULTS[fault.kind];
-  return reply === undefined && effect !== 'replaces' && effect !== 'substitutes';
+  return match.reply === undefined && !hasEffect(match.fault, 'replaces', 'substitutes');
 }
 
 /** Tells the client which preference was applied (RFC 7240, section 3). */

@@ -6,7 +6,6 @@ import {
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { curlCommand } from '../raw-http.ts';
-import { type Fault, isDelivered } from '../scenario/fault-table.ts';
 import type { Call } from '../service/input.ts';
 import { basisReasons, findOffContract, type Reply } from '../service/reply.ts';
 import { type Exchange, maskTarget } from './exchange.ts';
@@ -45,9 +44,8 @@ export function listShown(
   method: string,
   { operation }: Call,
   reply: Reply | undefined,
-  fault: Fault | undefined,
 ): readonly string[] {
-  if (reply === undefined || !isDelivered(fault) || method === 'HEAD') return NONE;
+  if (reply === undefined || method === 'HEAD') return NONE;
   const { basis, status } = reply;
   const counted = COUNTED.get(operation)?.get(status);
   const documented = basis.kind === 'assumed' ? undefined : counted?.documented;

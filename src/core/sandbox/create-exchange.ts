@@ -1,6 +1,7 @@
 import { isAscii, toText } from '../bytes.ts';
 import type { Choices } from '../contract/assumption-table.ts';
 import { findHeader } from '../raw-http.ts';
+import { hasEffect } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import { type Instant, isMoved, readClock } from '../service/clock.ts';
 import {
@@ -26,6 +27,7 @@ export function createExchange(
   const { request, serviceState, match } = decided;
   const { call, method, target, authorization, headers } = request;
   const { delay = 0, fault, hold } = match ?? {};
+  const isProxy = fault !== undefined && hasEffect(fault, 'substitutes');
   const reply = method === 'HEAD' ? assumeHead(decided.reply) : decided.reply;
   const basis = reply?.basis ?? (match ? { kind: 'forced', by: match.by } : DOCUMENTED);
   const elapsed = clock.frozenAt === undefined ? now.steady - request.receivedAt : 0;
@@ -43,14 +45,14 @@ export function createExchange(
     authorization,
     request: { headers, body: bytes && keepBytes(bytes), size: bytes?.length ?? 0 },
     status: decided.shown?.status,
-    reply: reply && finishReply(reply, request, settings, serviceState.now, fault?.kind === 'html'),
+    reply: reply && finishReply(reply, request, settings, serviceState.now, isProxy),
     basis,
     reasons: listReasons(basis, match, reply),
     fault,
     delay,
     hold: hold === undefined ? undefined : { name: hold, since: now.steady },
     findings,
-    shows: call === undefined ? NONE : listShown(method, call, reply, fault),
+    shows: call === undefined || !decided.isDelivered ? NONE : listShown(method, call, reply),
     expected: reply?.comparison?.expected,
     patched: reply?.patched,
   };

@@ -100,6 +100,8 @@ export interface DecidedRequest {
   readonly match: RuleMatch | undefined;
   /** Whether the operation has run and succeeded, whatever the client is told. */
   readonly isCarriedOut: boolean;
+  /** Whether the client gets `reply` as it is meant. */
+  readonly isDelivered: boolean;
 }
 
 export interface HeldExchange extends Exchange {

@@ -5,7 +5,6 @@ import { unknownMembers } from '../contract/records.ts';
 import { isObject } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { findHeader, readRetryAfter } from '../raw-http.ts';
-import { isDelivered } from '../scenario/fault-table.ts';
 import type { Instant } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { adviseMethod, type ServiceState, type UnknownRoute } from '../service/operation.ts';
@@ -180,13 +179,12 @@ const MAX_RECENT = 16;
 /** Whether a call repeats an earlier one that it should not, and what to remember of it. */
 export function judgeRepetition(
   earlier: RecentCalls,
-  { request, serviceState, shown: reply, match, isCarriedOut }: DecidedRequest,
+  { request, serviceState, shown: reply, match, isCarriedOut, isDelivered }: DecidedRequest,
   now: Instant,
 ): { readonly findings: readonly FindingText[]; readonly recent: RecentCalls } {
   const { call } = request;
-  const { fault, delay = 0, hold } = match ?? {};
-  const isLost = !isDelivered(fault);
-  const isUncertain = isLost || delay > 0 || hold !== undefined;
+  const { delay = 0, hold } = match ?? {};
+  const isUncertain = !isDelivered || delay > 0 || hold !== undefined;
   const isRefused = reply !== undefined && reply.status >= 400;
   if (call === undefined || (earlier.length === 0 && !isRefused && !isUncertain)) {
     return { findings: NONE, recent: earlier };
@@ -203,7 +201,7 @@ export function judgeRepetition(
     operation,
     port: request.port,
     at: serviceState.now,
-    leftAt: isUnanswered && !isLost ? undefined : leftAt,
+    leftAt: isUnanswered && isDelivered ? undefined : leftAt,
     isUnanswered,
     finalStatus: isSent && reply && isFinal(reply) ? reply.status : undefined,
     retryAfter:

@@ -2,6 +2,7 @@ import { type ErrorCode, findErrorCodes } from '../contract/error-codes.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
 import { withoutHeaders } from '../raw-http.ts';
+import { hasEffect } from '../scenario/fault-table.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
@@ -32,7 +33,8 @@ export function forceReply(
   isHead: boolean,
 ): Reply | undefined {
   const basis = { kind: 'forced', by: match.by } as const;
-  if (match.fault?.kind === 'html') return createReply(basis, 502, PROXY_PAGE, PROXY_HEADERS);
+  if (hasEffect(match.fault, 'substitutes'))
+    return createReply(basis, 502, PROXY_PAGE, PROXY_HEADERS);
   if (match.reply !== undefined && call !== undefined) {
     const forced = { ...createForcedReply(serviceState, call, match.reply), basis };
     return markOffContract(forced, call.operation, match, undefined);

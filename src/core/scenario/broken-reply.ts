@@ -1,18 +1,7 @@
 import { joinBytes, toBytes } from '../bytes.ts';
 import { type RawHeaders, withoutHeaders } from '../raw-http.ts';
 import { mayHaveContent, type Reply } from '../service/reply.ts';
-import { FAULTS, type Fault, type FaultName, type WireFault } from './fault-table.ts';
-
-/** The kind of a fault that leaves the client without any reply. */
-export type ReplacingKind = {
-  [K in FaultName]: (typeof FAULTS)[K] extends 'replaces' ? K : never;
-}[FaultName];
-
-type BreakingFault = Exclude<WireFault, { readonly kind: ReplacingKind }>;
-
-export function isReplacing(fault: WireFault): fault is Exclude<WireFault, BreakingFault> {
-  return FAULTS[fault.kind] === 'replaces';
-}
+import type { FaultWith } from './fault-table.ts';
 
 /** The reply to break; its body is what GET would get, also in a reply to HEAD. */
 export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
@@ -29,12 +18,12 @@ export interface BrokenReply {
   /** If `content` is a chunk: the one after it, whose size is not a number. */
   readonly badChunk?: Uint8Array;
   /** Set if `content` is sent in pieces, over some time. */
-  readonly pace?: Pick<Extract<Fault, { kind: 'slow-body' }>, 'chunks' | 'over'>;
+  readonly pace?: Pick<FaultWith<'slows'>, 'chunks' | 'over'>;
 }
 
 /** @param hasChunks whether a body can come in chunks: not in HTTP/1.0, where it is truncated instead */
 export function breakReply(
-  fault: BreakingFault,
+  fault: FaultWith<'spoils' | 'slows'>,
   { status, headers, body = '' }: WireReply,
   method: string,
   hasChunks = true,

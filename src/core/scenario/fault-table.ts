@@ -3,6 +3,7 @@ import { rowNames } from '../words.ts';
 /**
  * What each does to the reply. After `replaces`, the client has none, and after `substitutes` that of a
  * proxy; neither runs the operation by itself. After `spoils`, it has a status and no usable reply.
+ * `slows` delivers it late, and `outlasts` as it is, with an effect on the next request.
  */
 export const FAULTS = {
   reset: 'replaces',
@@ -12,11 +13,13 @@ export const FAULTS = {
   truncate: 'spoils',
   'malformed-json': 'spoils',
   'bad-chunk': 'spoils',
-  'slow-body': 'delivers',
-  'stale-connection': 'delivers',
-} as const satisfies Record<string, 'replaces' | 'substitutes' | 'spoils' | 'delivers'>;
+  'slow-body': 'slows',
+  'stale-connection': 'outlasts',
+} as const satisfies Record<string, Effect>;
 
-export type FaultName = keyof typeof FAULTS;
+type Effect = 'replaces' | 'substitutes' | 'spoils' | 'slows' | 'outlasts';
+
+type FaultName = keyof typeof FAULTS;
 
 /** A slow body comes in `chunks` pieces over so many milliseconds. */
 export type Fault = {
@@ -25,16 +28,28 @@ export type Fault = {
     : { readonly kind: K };
 }[FaultName];
 
+/** The faults with one of these effects. */
+export type FaultWith<E extends Effect> = {
+  [K in FaultName]: (typeof FAULTS)[K] extends E ? Extract<Fault, { readonly kind: K }> : never;
+}[FaultName];
+
 export const FAULT_NAMES = rowNames(FAULTS);
+
+export function hasEffect<E extends Effect>(
+  fault: Fault | undefined,
+  ...effects: readonly E[]
+): fault is FaultWith<E> {
+  return fault !== undefined && effects.some((effect) => effect === FAULTS[fault.kind]);
+}
 
 /** Whether the client gets the reply as it is meant. */
 export function isDelivered(fault: Fault | undefined): boolean {
-  return fault === undefined || FAULTS[fault.kind] === 'delivers';
+  return fault === undefined || hasEffect(fault, 'slows', 'outlasts');
 }
 
 /** A fault that breaks the reply on its way. After the others, a reply is written like any other. */
-export type WireFault = Exclude<Fault, { readonly kind: 'html' | 'stale-connection' }>;
+export type WireFault = FaultWith<'replaces' | 'spoils' | 'slows'>;
 
-export function isWireFault(fault: Fault): fault is WireFault {
-  return fault.kind !== 'html' && fault.kind !== 'stale-connection';
+export function isWireFault(fault: Fault | undefined): fault is WireFault {
+  return hasEffect(fault, 'replaces', 'spoils', 'slows');
 }

@@ -1,10 +1,5 @@
-import {
-  type BrokenReply,
-  breakReply,
-  isReplacing,
-  type WireReply,
-} from '../../core/scenario/broken-reply.ts';
-import type { WireFault } from '../../core/scenario/fault-table.ts';
+import { type BrokenReply, breakReply, type WireReply } from '../../core/scenario/broken-reply.ts';
+import { hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { createResponse, networkError } from './create-response.ts';
 import { delay } from './waiting.ts';
@@ -16,7 +11,8 @@ export async function breakResponse(
   { method, signal }: Pick<Request, 'method' | 'signal'>,
 ): Promise<Response> {
   if (fault.kind === 'hang') await delay(signal, MAX_DELAY_MS);
-  if (reply === undefined || isReplacing(fault)) throw networkError('fetch failed', fault);
+  if (reply === undefined || hasEffect(fault, 'replaces'))
+    throw networkError('fetch failed', fault);
   const { status, headers, content, isCut, pace } = breakReply(fault, reply, method);
   if (content === undefined && isCut) throw networkError('fetch failed', fault);
   const body = content && pace ? dribble(content, pace, signal) : content;

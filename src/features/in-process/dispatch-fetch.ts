@@ -13,7 +13,7 @@ import { createRootReply } from '../../core/control/root.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { isWaiting } from '../../core/sandbox/exchange.ts';
 import type { RequestHead } from '../../core/sandbox/service-request.ts';
-import { isWireFault } from '../../core/scenario/fault-table.ts';
+import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { mayHaveContent } from '../../core/service/reply.ts';
@@ -108,8 +108,8 @@ async function callService(sent: Sent, target: Target, parts: ServiceParts): Pro
   if (exchange.delay > 0) await delay(signal, exchange.delay);
   cancel();
   const { fault, reply } = exchange;
-  if (fault?.kind === 'stale-connection') stale.add(parts);
-  if (fault !== undefined && isWireFault(fault)) {
+  if (hasEffect(fault, 'outlasts')) stale.add(parts);
+  if (isWireFault(fault)) {
     // Imported here, since few mocks have faults.
     const { breakResponse } = await import('./broken-response.ts');
     return breakResponse(fault, reply, sent);

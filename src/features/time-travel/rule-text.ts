@@ -3,6 +3,7 @@ import { parseQuery, parseTarget } from '../../core/contract/target.ts';
 import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
 import { pairHeaders, readHeaderText } from '../../core/raw-http.ts';
 import { bodyText, type Exchange, isDropped } from '../../core/sandbox/exchange.ts';
+import { hasEffect } from '../../core/scenario/fault-table.ts';
 
 const MAX_RULE_BODY = 8192;
 
@@ -38,7 +39,8 @@ const WRITTEN_HEADERS =
   /^(?:access-control-.*|connection|content-encoding|content-length|date|keep-alive|mock-basis|preference-applied|transfer-encoding|vary)$/i;
 
 function ruleReply({ method, status, reply, fault, basis }: Exchange) {
-  if (status === undefined || reply === undefined || fault?.kind === 'html') return undefined;
+  if (status === undefined || reply === undefined || hasEffect(fault, 'substitutes'))
+    return undefined;
   const text = bodyText(reply);
   const isMade = basis.kind !== 'documented' && basis.kind !== 'assumed';
   const isShort = text !== undefined && text.length <= MAX_RULE_BODY;

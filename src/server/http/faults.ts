@@ -1,21 +1,18 @@
 import type { ServerResponse } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
-import {
-  type BrokenReply,
-  breakReply,
-  isReplacing,
-  type ReplacingKind,
-  type WireReply,
-} from '../../core/scenario/broken-reply.ts';
-import type { WireFault } from '../../core/scenario/fault-table.ts';
+import { type BrokenReply, breakReply, type WireReply } from '../../core/scenario/broken-reply.ts';
+import { type FaultWith, hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { unwrapTls } from './tls.ts';
 import { closeWith, type PendingResponses } from './write.ts';
 
 /** What becomes of a connection whose client gets no reply. */
 const ENDINGS: Readonly<
-  Record<ReplacingKind, (response: ServerResponse, pending: PendingResponses) => void>
+  Record<
+    FaultWith<'replaces'>['kind'],
+    (response: ServerResponse, pending: PendingResponses) => void
+  >
 > = {
   reset: resetConnection,
   close: endConnection,
@@ -30,7 +27,7 @@ export function applyFault(
   reply: WireReply | undefined,
   pending: PendingResponses,
 ): void {
-  if (isReplacing(fault)) {
+  if (hasEffect(fault, 'replaces')) {
     ENDINGS[fault.kind](response, pending);
     return;
   }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { parseTarget, type Target } from '../../core/contract/target.ts';
 import { type Exchange, isWaiting, type ServiceRequest } from '../../core/sandbox/exchange.ts';
 import { createServiceRequest, type RequestHead } from '../../core/sandbox/service-request.ts';
-import { isWireFault } from '../../core/scenario/fault-table.ts';
+import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
@@ -92,8 +92,8 @@ function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
 function sendExchange(call: CallUnderWay, { fault, reply }: Exchange): void {
   const { response, pending } = call;
   try {
-    if (fault?.kind === 'stale-connection') staleConnections.add(response.req.socket);
-    if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
+    if (hasEffect(fault, 'outlasts')) staleConnections.add(response.req.socket);
+    if (isWireFault(fault)) applyFault(fault, response, reply, pending);
     else if (reply !== undefined) sendReply(response, reply);
     else throw new Error('An exchange has neither a reply nor a fault.');
   } catch (error) {

@@ -32,6 +32,7 @@ function judge(earlier: RecentCalls, receivedAt: number, sent: Sent = {}) {
     shown: reply,
     match: undefined,
     isCarriedOut: false,
+    isDelivered: true,
   };
   const judged = judgeRepetition(earlier, decided, now);
   return { codes: judged.findings.map(({ code }) => code), recent: judged.recent };
