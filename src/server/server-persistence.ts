@@ -1,6 +1,6 @@
 import type { Outcome } from '../core/sandbox/answer.ts';
 import type { Totals } from '../core/sandbox/coverage.ts';
-import type { JournalReader, KeptSandbox, Persistence } from '../core/sandbox/persistence.ts';
+import type { KeptSandbox, Persistence } from '../core/sandbox/persistence.ts';
 import type { Sandbox } from '../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import type { State } from '../core/sandbox/state.ts';
@@ -55,15 +55,15 @@ export class MemoryPersistence implements ServerPersistence {
 
   of(sandbox: Sandbox): KeptSandbox {
     const { journal } = sandbox;
-    const reader: JournalReader = {
-      size: async () => journal.size(),
-      select: async (query) => journal.select(query),
-      find: async (number) => journal.find(number),
-      totals: async () => journal.totals(),
-      held: async () => journal.held(),
-    };
     return {
-      journal: reader,
+      journal: {
+        size: async () => journal.size(),
+        select: async (query) => journal.select(query, sandbox.held()),
+        find: async (number) =>
+          journal.find(number) ?? sandbox.held().find((held) => held.number === number),
+        totals: async () => journal.totals(),
+        held: async () => sandbox.held(),
+      },
       run: async (call) => this.run(sandbox, call),
       release: async (which, why) => sandbox.holds.release(which, why),
       subscribe: (listener) => sandbox.subscribe(listener),

@@ -84,7 +84,7 @@ export async function openMock(
     const { sandbox } = arrival.location;
     if (isWaiting(exchange)) {
       await new Promise<void>((send) => {
-        sandbox.holds.add(exchange, { send, onDisconnect: neverLeaves });
+        sandbox.holds.wait(exchange, { send, onDisconnect: neverLeaves });
       });
     }
     await new Promise<void>((resolve) => void NODE_PLATFORM.after(exchange.delay, resolve));

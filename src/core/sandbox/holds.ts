@@ -4,7 +4,7 @@ import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { steadyNow } from '../service/clock.ts';
 import type { Shape } from '../shape/shapes.ts';
-import type { HeldExchange, HoldEnd } from './exchange.ts';
+import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
 import type { Journal } from './journal.ts';
 import { type State, withEntry } from './state.ts';
 
@@ -27,16 +27,16 @@ export interface ReadyReply {
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
-interface WaitingReply {
+interface HeldReply {
   readonly exchange: HeldExchange;
-  readonly send: () => void;
+  /** Set once whoever answers the client waits. */
+  send?: () => void;
   readonly cancels: (() => void)[];
 }
 
 export interface HoldContext {
   /** Milliseconds before a reply leaves unreleased. */
   readonly maxHold: number;
-  readonly holding: Set<Holds>;
   /** The server closes: a reply that a rule holds is sent at once. */
   isStopping: boolean;
   readonly platform: Platform;
@@ -47,7 +47,7 @@ export class Holds {
   readonly #journal: Journal;
   readonly #context: HoldContext;
   readonly #onEnd: (exchange: HeldExchange) => void;
-  readonly #replies = new Map<number, WaitingReply>();
+  readonly #replies = new Map<number, HeldReply>();
 
   constructor(journal: Journal, context: HoldContext, onEnd: (exchange: HeldExchange) => void) {
     this.#journal = journal;
@@ -59,14 +59,28 @@ export class Holds {
     return this.#replies.size === 0;
   }
 
-  add(exchange: HeldExchange, { send, onDisconnect }: ReadyReply): void {
-    const { maxHold, holding, isStopping, platform } = this.#context;
-    const end = (why: HoldEnd) => this.end(why, [exchange.number]);
-    const cancels = [platform.after(maxHold, () => end('expired'))];
-    this.#replies.set(exchange.number, { exchange, send, cancels });
-    holding.add(this);
+  /** The oldest first. */
+  list(): readonly HeldExchange[] {
+    return Array.from(this.#replies.values(), ({ exchange }) => exchange);
+  }
+
+  add(exchange: HeldExchange): void {
+    this.#replies.set(exchange.number, { exchange, cancels: [] });
+  }
+
+  /** Sends the reply when its hold ends, which it may have done already. */
+  wait({ number }: Exchange, { send, onDisconnect }: ReadyReply): void {
+    const reply = this.#replies.get(number);
+    if (reply === undefined) {
+      send();
+      return;
+    }
+    const { maxHold, isStopping, platform } = this.#context;
+    const end = (why: HoldEnd) => this.end(why, [number]);
+    reply.send = send;
+    reply.cancels.push(platform.after(maxHold, () => end('expired')));
     // Calls back at once if the client has left.
-    cancels.push(onDisconnect(() => end('left')));
+    reply.cancels.push(onDisconnect(() => end('left')));
     if (isStopping) end('stopped');
   }
 
@@ -76,25 +90,21 @@ export class Holds {
     for (const number of [...exchanges]) {
       const reply = this.#replies.get(number);
       if (reply === undefined) continue;
-      ended.push(reply.exchange);
+      const { exchange, send, cancels } = reply;
+      ended.push(exchange);
       this.#replies.delete(number);
-      for (const cancel of reply.cancels) cancel();
-      if (why !== 'left') reply.send();
-      this.#record(reply, why);
+      for (const cancel of cancels) cancel();
+      if (why !== 'left') send?.();
+      const lasted = steadyNow() - exchange.hold.since;
+      this.#onEnd(this.#journal.endHold(exchange, why, lasted));
     }
-    if (this.isEmpty) this.#context.holding.delete(this);
     return ended;
   }
 
-  #record({ exchange }: WaitingReply, why: HoldEnd): void {
-    const lasted = steadyNow() - exchange.hold.since;
-    this.#onEnd(this.#journal.endHold(exchange, why, lasted));
-  }
-
   release(which: Release, why: HoldEnd): Released {
-    const due = selectHeld(this.#journal.held(), which).map(({ number }) => number);
+    const due = selectHeld(this.list(), which).map(({ number }) => number);
     const released = this.end(why, due);
-    return { released, held: this.#journal.held().length };
+    return { released, held: this.#replies.size };
   }
 }
 

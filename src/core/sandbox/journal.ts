@@ -8,7 +8,6 @@ import {
   findHoldFindings,
   type HeldExchange,
   type HoldEnd,
-  isHeld,
   withoutBodies,
 } from './exchange.ts';
 import {
@@ -63,7 +62,6 @@ export class Journal {
   #totals = new Totals();
   // Created when needed: there can be many sandboxes.
   #edits: KeptEdit[] | undefined;
-  #held: Map<number, Exchange> | undefined;
 
   constructor(sandbox: string, context: JournalContext) {
     this.#sandbox = sandbox;
@@ -82,10 +80,6 @@ export class Journal {
     this.#totals.add(exchange, this.#sandbox);
     const edit = this.#latestEdit();
     if (edit !== undefined && before.store !== after.store) edit.laterCalls += 1;
-    if (exchange.hold !== undefined) {
-      this.#held ??= new Map();
-      this.#held.set(exchange.number, exchange);
-    }
     const { capacity } = this.#context;
     if (capacity === 0 || this.#isClosed) return;
     const previous = this.#entries.at(-1)?.exchange;
@@ -180,24 +174,21 @@ export class Journal {
   }
 
   find(number: number): Exchange | undefined {
-    return this.#entry(number)?.exchange ?? this.#held?.get(number);
+    return this.#entry(number)?.exchange;
   }
 
-  select(query: JournalQuery): JournalPage {
+  /** @param held replies that are held back now, which it may have dropped */
+  select(query: JournalQuery, held: readonly HeldExchange[] = []): JournalPage {
     return selectExchanges(
       this.size(),
       Array.from(this.#entries, ({ exchange }) => exchange).reverse(),
-      this.held(),
+      held,
       query,
     );
   }
 
   totals(): Totals {
     return this.#totals;
-  }
-
-  held(): readonly HeldExchange[] {
-    return [...(this.#held?.values() ?? [])].filter(isHeld);
   }
 
   /** @returns the exchange as it is from now on */
@@ -208,7 +199,6 @@ export class Journal {
       duration: duration + lasted,
       hold: { ...hold, ended: why, lasted },
     };
-    this.#held?.delete(number);
     const entry = this.#entry(number);
     if (entry !== undefined) entry.exchange = withoutBodies(exchange);
     const findings = findHoldFindings(exchange);

@@ -1,19 +1,21 @@
 import type { Start } from '../scenario/sandbox-start.ts';
 import type { Outcome } from './answer.ts';
 import type { Totals } from './coverage.ts';
-import type { HoldEnd } from './exchange.ts';
+import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
 import type { Release, Released } from './holds.ts';
-import type { Journal } from './journal.ts';
+import type { JournalPage, JournalQuery, JournalSize } from './journal-page.ts';
 import type { Sandbox, SandboxListener } from './sandbox.ts';
 
-type ReaderName = 'size' | 'select' | 'find' | 'totals' | 'held';
-
 /** Reads the journal of a sandbox wherever it is kept. */
-export type JournalReader = {
-  readonly [Name in ReaderName]: (
-    ...asked: Parameters<Journal[Name]>
-  ) => Promise<ReturnType<Journal[Name]>>;
-};
+export interface JournalReader {
+  size(): Promise<JournalSize>;
+  select(query: JournalQuery): Promise<JournalPage>;
+  /** Also one that is dropped while its reply is held back. */
+  find(number: number): Promise<Exchange | undefined>;
+  totals(): Promise<Totals>;
+  /** The oldest first. */
+  held(): Promise<readonly HeldExchange[]>;
+}
 
 /** A sandbox as the control API changes and reads it. Its promises reject with a StorageError. */
 export interface KeptSandbox {

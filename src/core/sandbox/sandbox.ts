@@ -5,7 +5,13 @@ import { type Instant, readClock, steadyNow } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
-import type { Exchange, HoldEnd, ServiceRequest } from './exchange.ts';
+import {
+  type Exchange,
+  type HeldExchange,
+  type HoldEnd,
+  isWaiting,
+  type ServiceRequest,
+} from './exchange.ts';
 import { dropFinal, noteLostReply } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
@@ -100,6 +106,11 @@ export class Sandbox {
     return this.#holds;
   }
 
+  /** The replies that are held back now, the oldest first. */
+  held(): readonly HeldExchange[] {
+    return this.#holds?.list() ?? [];
+  }
+
   /** In milliseconds. 0 while anybody waits. */
   get unused(): number {
     const isWaitedFor = this.#listeners > 0 || this.#begun > 0 || this.#holds?.isEmpty === false;
@@ -181,6 +192,7 @@ export class Sandbox {
     if (exchange !== undefined) {
       if (state.clock.frozenAt === undefined) exchange.duration += waited;
       this.journal.add(exchange, before, state);
+      if (isWaiting(exchange)) this.holds.add(exchange);
       this.emit({ kind: 'exchange', exchange });
       this.report(exchange);
     }

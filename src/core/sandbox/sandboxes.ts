@@ -68,7 +68,6 @@ export class Sandboxes {
       past: new Totals(),
       events: this.events,
       maxHold: options.maxHold ?? DEFAULTS.maxHold,
-      holding: new Set(),
       isStopping: false,
       platform: parts.platform,
     };
@@ -185,8 +184,10 @@ export class Sandboxes {
 
   end(): void {
     this.#context.isStopping = true;
-    for (const holds of this.#context.holding) holds.end('stopped');
-    for (const sandbox of this.all()) sandbox.emit({ kind: 'deleted' });
+    for (const sandbox of this.all()) {
+      sandbox.emit({ kind: 'release', why: 'stopped' });
+      sandbox.emit({ kind: 'deleted' });
+    }
   }
 
   /** Lets sandboxes start anew from there: `POST reset` does, and those that are still to be created. */

@@ -225,7 +225,9 @@ class Fleet implements Keeper, ServerPersistence {
       from += seen - gone;
       isOver = seen < PAGE;
     }
-    for (const { name } of [...this.#all]) if (!unused.has(name)) this.#all.remove(name);
+    for (const { name, unused: unusedHere } of [...this.#all]) {
+      if (!unused.has(name) && unusedHere > 0) this.#all.remove(name);
+    }
     const names = [...unused.keys()].slice(PERMANENT_SANDBOXES.length).sort();
     return new Map([...PERMANENT_SANDBOXES, ...names].map((name) => [name, unused.get(name) ?? 0]));
   }

@@ -102,7 +102,7 @@ async function callService(sent: Sent, target: Target, parts: ServiceParts): Pro
   const cancel = onDisconnect(() => void loseReply(parts, sandbox, exchange));
   if (isWaiting(exchange)) {
     const { holds } = sandbox;
-    const released = new Promise<void>((send) => holds.add(exchange, { send, onDisconnect }));
+    const released = new Promise<void>((send) => holds.wait(exchange, { send, onDisconnect }));
     await untilAborted(signal, released);
   }
   if (exchange.delay > 0) await delay(signal, exchange.delay);

@@ -92,7 +92,7 @@ export const TIME_TRAVEL_HANDLERS = {
     const { sandbox, kept } = call;
     const preference = await readPreference(request, sandbox.state, call.parts);
     const replayed = await kept.run(() => sandbox.answer(request, currentInstant(), preference));
-    if (isWaiting(replayed)) sandbox.holds.add(replayed, NO_CLIENT);
+    if (isWaiting(replayed)) sandbox.holds.wait(replayed, NO_CLIENT);
     return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
   }),
   getRuleOfRequest: withExchange(async (_call, exchange) => {

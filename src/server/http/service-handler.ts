@@ -84,7 +84,7 @@ function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
     else pending.delay(response, delay, () => sendExchange(call, exchange));
   };
   if (isWaiting(exchange))
-    sandbox.holds.add(exchange, { send, onDisconnect: arrival.onDisconnect });
+    sandbox.holds.wait(exchange, { send, onDisconnect: arrival.onDisconnect });
   else send();
 }
 

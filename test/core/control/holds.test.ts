@@ -1,11 +1,14 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RecordedExchange } from '../../../src/core/control/journal/exchange-text.ts';
+import { currentInstant, steadyNow } from '../../../src/core/service/clock.ts';
 import type { ServerOptions } from '../../../src/index.ts';
+import { callOf, requestOf } from '../../helpers/call.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import { openRaw, rawRequest } from '../../helpers/raw.ts';
+import { createSandboxes } from '../../helpers/sandboxes.ts';
 import { type Answer, type Client, clientAt, openServer } from '../../helpers/wire.ts';
 
 const folder = temporaryFolder();
@@ -26,6 +29,21 @@ function holdsOf({ send }: Client, base = '') {
     reset: (keep: string[]) => call('POST', '/reset', { keep }),
   };
 }
+
+test('a reply that is released before its client waits goes out at once', () => {
+  const sandbox = createSandboxes().default;
+  const outcome = sandbox.answer(requestOf(callOf('listPets')), currentInstant());
+  const exchange = { ...outcome.result, hold: { name: 'mine', since: steadyNow() } };
+  const held = sandbox.take({ ...outcome, exchange, result: exchange });
+  expect(sandbox.held()).toEqual([held]);
+  expect(sandbox.holds.release({ name: 'mine' }, 'released')).toEqual({
+    released: [held],
+    held: 0,
+  });
+  const send = vi.fn();
+  sandbox.holds.wait(held, { send, onDisconnect: () => () => {} });
+  expect(send).toHaveBeenCalledOnce();
+});
 
 test('a call that is repeated while its refusal is held back is no retry', async () => {
   const { port } = await serverFor();
