@@ -28,7 +28,7 @@ export interface Keeper {
   /** What it has kept of the default sandbox: it wins over what scenarios set up. */
   readonly store?: Store;
   readonly open: (sandboxes: Sandboxes, saveScenarios?: SaveScenarios) => ServerPersistence;
-  /** Whether other servers have the same sandboxes, and something else keeps their journals. */
+  /** Whether other servers have the same sandboxes, and this counts them and keeps their journals. */
   readonly isShared?: boolean;
   /** The token of the control API that all servers of the sandboxes have. */
   readonly controlToken?: string;
@@ -47,11 +47,12 @@ export interface StoredParts extends Pick<SandboxParts, 'upstream' | 'platform'>
 export function openSandboxes(parts: StoredParts, options: MockOptions) {
   const { observe, onFinding, sandboxIdle, onNotice } = options;
   const { start, keeper, saveScenarios, upstream, platform } = parts;
-  const isOneOfMany = keeper?.isShared ?? false;
+  const isShared = keeper?.isShared ?? false;
+  const limits = isShared ? { journal: 0, maxSandboxes: Number.POSITIVE_INFINITY } : {};
   const sandboxes = new Sandboxes(
     start,
-    { ...options, journal: isOneOfMany ? 0 : options.journal },
-    { upstream, isOneOfMany, platform },
+    { ...options, ...limits },
+    { upstream, isShared, platform },
   );
   const persistence =
     keeper?.open(sandboxes, saveScenarios) ?? new MemoryPersistence(sandboxes, saveScenarios);

@@ -147,7 +147,7 @@ function serve(open: (sandboxes: Sandboxes) => ServerPersistence, journal = CAPA
     start,
     { journal },
     {
-      isOneOfMany: journal === 0,
+      isShared: journal === 0,
       platform: NODE_PLATFORM,
     },
   );

@@ -67,13 +67,10 @@ interface OpenedSandbox {
   readonly name: string;
   readonly start: Start;
   readonly initial: State;
-  /** False if only other servers may have it: calls do not create it there. */
-  readonly mayCreate?: boolean;
 }
 
 export class Sandbox {
   readonly name: string;
-  readonly mayCreate: boolean;
   start: Start;
   state: State;
   /** What the next call finds, while a write of it is under way. */
@@ -88,9 +85,8 @@ export class Sandbox {
   #listeners = 0;
   #begun = 0;
 
-  constructor({ name, start, initial, mayCreate = true }: OpenedSandbox, context: ServerContext) {
+  constructor({ name, start, initial }: OpenedSandbox, context: ServerContext) {
     this.name = name;
-    this.mayCreate = mayCreate;
     this.start = start;
     this.state = initial;
     this.journal = new Journal(name, context);

@@ -31,13 +31,10 @@ export interface SandboxOptions {
 export interface SandboxParts {
   /** Answers in place of the mock. */
   readonly upstream?: Responder | undefined;
-  /** Whether other servers have these sandboxes too, create and count them. */
-  readonly isOneOfMany?: boolean;
+  /** Whether other servers have these sandboxes too: one that is unknown here may be known there. */
+  readonly isShared?: boolean;
   readonly platform: Platform;
 }
-
-/** Of those that other servers have too. */
-const MAX_IN_MEMORY = 10_000;
 
 const MAX_VIEWED = 100;
 
@@ -53,7 +50,7 @@ export class Sandboxes {
   /** Of this run of the server, unless others share the sandboxes; when it began. */
   readonly run: { readonly id: string; readonly startedAt: string } | undefined;
   readonly #context: ServerContext;
-  readonly #isOneOfMany: boolean;
+  readonly #isShared: boolean;
   readonly #named = new Map<string, Sandbox>();
   /** Those that somebody looks at and nobody has used: they count for nothing. */
   readonly #onlyViewed = new Map<string, Sandbox>();
@@ -73,18 +70,17 @@ export class Sandboxes {
     };
     this.upstream = parts.upstream;
     this.#start = start;
-    this.#isOneOfMany = parts.isOneOfMany ?? false;
+    this.#isShared = parts.isShared ?? false;
     const startedAt = new Date().toISOString();
-    this.run = this.#isOneOfMany ? undefined : { id: crypto.randomUUID(), startedAt };
+    this.run = this.#isShared ? undefined : { id: crypto.randomUUID(), startedAt };
     this.default = this.open(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
     this.#named.set(STAGING_SANDBOX, this.open(STAGING_SANDBOX));
   }
 
   /** Makes a sandbox, without keeping it among those that have a name. */
-  open(name: string, mayCreate = true, start = this.findStart(name)): Sandbox {
-    const initial = this.createState(start);
-    return new Sandbox({ name, start, mayCreate, initial }, this.#context);
+  open(name: string, start = this.findStart(name)): Sandbox {
+    return new Sandbox({ name, start, initial: this.createState(start) }, this.#context);
   }
 
   createState(start: Start): State {
@@ -96,17 +92,12 @@ export class Sandboxes {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
     const isFull = this.#named.size >= this.max + PERMANENT_SANDBOXES.length;
-    if (isFull && !this.#isOneOfMany) throw createLimitError(this.max, name);
+    if (isFull) throw createLimitError(this.max, name);
     const viewed = this.#onlyViewed.get(name);
     this.#onlyViewed.delete(name);
-    const sandbox = (start === undefined && viewed) || this.open(name, true, start);
+    const sandbox = (start === undefined && viewed) || this.open(name, start);
     this.#named.set(name, sandbox);
     if (viewed !== sandbox) viewed?.emit({ kind: 'deleted' });
-    if (this.#isOneOfMany && this.#named.size > MAX_IN_MEMORY) {
-      // Drops the one opened first; its next use reads it again.
-      const [, , oldest = name] = this.#named.keys();
-      this.#named.delete(oldest);
-    }
     return sandbox;
   }
 
@@ -149,14 +140,14 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** Does not count as using it. One that only other servers may have is not kept. */
+  /** Does not count as using it. One that only other servers may know is not kept. */
   find(name: string): Sandbox | undefined {
-    return this.#named.get(name) ?? (this.#isOneOfMany ? this.open(name, false) : undefined);
+    return this.#named.get(name) ?? (this.#isShared ? this.open(name) : undefined);
   }
 
   /** To look at it creates none. Who follows it sees its first call. */
   look(name: string): Sandbox {
-    if (this.#isOneOfMany) return this.getOrCreate(name);
+    if (this.#isShared) return this.getOrCreate(name);
     const known = this.#named.get(name) ?? this.#onlyViewed.get(name);
     if (known !== undefined) return known;
     const sandbox = this.open(name);

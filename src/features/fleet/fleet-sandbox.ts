@@ -39,6 +39,8 @@ export class FleetSandbox implements KeptSandbox {
   readonly journal: FleetJournal;
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;
+  /** Whether calls create it; else only other servers may have it. */
+  readonly #mayCreate: boolean;
   #cached: CachedState;
   /** The latest one that this server knows; 0 if it knows no sandbox. */
   #version = 0;
@@ -47,9 +49,10 @@ export class FleetSandbox implements KeptSandbox {
   readonly #waiting: WaitingCall[] = [];
   #isRunning = false;
 
-  constructor(sandbox: Sandbox, context: FleetContext) {
+  constructor(sandbox: Sandbox, context: FleetContext, mayCreate: boolean) {
     this.#sandbox = sandbox;
     this.#context = context;
+    this.#mayCreate = mayCreate;
     this.journal = new FleetJournal(sandbox, context);
     this.#cached = { state: sandbox.state, versions: new Map(), snapshots: new Map() };
   }
@@ -175,7 +178,7 @@ export class FleetSandbox implements KeptSandbox {
   /** False if the calls were made of an old state; this server knows the present one now. */
   async #offer(calls: readonly PreparedCall[], isNew = false): Promise<boolean> {
     const { redis, counts, server, updateScript, maxSandboxes } = this.#context;
-    const { name, mayCreate, state } = this.#sandbox;
+    const { name, state } = this.#sandbox;
     const outcomes = calls.map(({ outcome }) => outcome);
     const after = outcomes.at(-1)?.state ?? state;
     const exchanges = outcomes.flatMap(({ exchange }) => exchange ?? []);
@@ -185,7 +188,7 @@ export class FleetSandbox implements KeptSandbox {
     const clears = outcomes[0]?.clears;
     const isKept = outcomes.some((it) => (it.exchange ?? it.clears ?? it.edit) !== undefined);
     const writes = isNew || after !== state || isKept;
-    const creates = this.#version === 0 && writes && (isNew || mayCreate);
+    const creates = this.#version === 0 && writes && (isNew || this.#mayCreate);
     const asks = [
       writes ? ASKS.write : '',
       creates ? ASKS.create : '',

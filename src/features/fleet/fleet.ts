@@ -27,6 +27,10 @@ import { BEAT, DELETE, UNUSED, updateScript } from './scripts.ts';
 
 const DRAIN_MS = 2_000;
 
+/** A server forgets those beyond that nobody used for a minute: their next use reads them again. */
+const MAX_IN_MEMORY = 10_000;
+const UNUSED_MS = 60_000;
+
 /** How long `health` tells of a loss. */
 const NOTICE_MS = 60_000;
 
@@ -120,7 +124,11 @@ class Fleet implements Keeper, ServerPersistence {
   /** Tells the other servers of this one and what it uses, and looks whether Redis still has the fleet. */
   async beat(): Promise<void> {
     const { redis, server, ttl } = this.#context;
-    const used = [...(this.#sandboxes ?? [])].filter(({ unused }) => unused === 0);
+    const known = [...(this.#sandboxes ?? [])];
+    const used = known.filter(({ unused }) => unused === 0);
+    const forgotten = known.filter(({ unused }) => unused > UNUSED_MS);
+    const excess = Math.max(0, known.length - MAX_IN_MEMORY);
+    for (const { name } of forgotten.slice(0, excess)) this.#sandboxes?.remove(name);
     // The token stays, and what follows it tells the data of Redis from what it had before a loss.
     const token = `${this.controlToken} ${crypto.randomUUID()}`;
     const args = [server, `${ttl}`, token, ...used.map(({ name }) => name)];
@@ -171,7 +179,8 @@ class Fleet implements Keeper, ServerPersistence {
   of(sandbox: Sandbox): FleetSandbox {
     let opened = this.#opened.get(sandbox);
     if (opened === undefined) {
-      opened = new FleetSandbox(sandbox, this.#context);
+      const isNamed = this.#all.get(sandbox.name) === sandbox;
+      opened = new FleetSandbox(sandbox, this.#context, isNamed);
       this.#opened.set(sandbox, opened);
     }
     return opened;
@@ -195,7 +204,7 @@ class Fleet implements Keeper, ServerPersistence {
 
   async create(name: string, start?: Start): Promise<boolean> {
     if (PERMANENT_SANDBOXES.includes(name)) return false;
-    if (!(await this.of(this.#all.open(name, true, start)).create())) return false;
+    if (!(await this.of(this.#all.open(name, start)).create())) return false;
     this.#all.getOrCreate(name, start);
     return true;
   }

@@ -53,7 +53,7 @@ function openSandbox(fleet: Keeper, start: Start, name: string, mayCreate: boole
     start,
     { journal: 0 },
     {
-      isOneOfMany: true,
+      isShared: true,
       platform: NODE_PLATFORM,
     },
   );
