@@ -2,7 +2,7 @@ import { checkStatus, type Deviation } from '../core/contract/check-reply.ts';
 import { type OperationId, operationShape } from '../core/contract/operations.ts';
 import { exampleOf, RECORDS } from '../core/contract/records.ts';
 import { type Json, writeJson } from '../core/json.ts';
-import { checkWhole } from '../core/sandbox/off-contract.ts';
+import { checkWhole } from '../core/sandbox/forced-reply.ts';
 import { patchReply } from '../core/sandbox/patch-reply.ts';
 import { isDelivered } from '../core/scenario/fault-table.ts';
 import type { RuleReply } from '../core/scenario/reply-shape.ts';

@@ -7,8 +7,7 @@ import { readJson } from '../core/shape/source-text.ts';
 import { firstProblems, formatProblem, isRowName, type TextProblem } from '../core/words.ts';
 import { FEATURE_SETTINGS } from '../features.ts';
 import { refusalText } from '../server/option-kinds.ts';
-import type { Variables } from '../terminal/command.ts';
-import { readTextFile, UsageError } from '../terminal/command.ts';
+import { readTextFile, UsageError, type Variables } from '../terminal/command.ts';
 import type { CommandName } from './command-table.ts';
 import {
   FLAG_NAMES,

@@ -1,8 +1,17 @@
+import {
+  checkBody,
+  checkStatus,
+  type Deviation,
+  deviationText,
+  isViolation,
+} from '../contract/check-reply.ts';
 import { type ErrorCode, findErrorCodes } from '../contract/error-codes.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
+import { tryParseJson } from '../json.ts';
+import { LIMITS } from '../limits.ts';
 import { withoutHeaders } from '../raw-http.ts';
-import { hasEffect } from '../scenario/fault-table.ts';
+import { hasEffect, isDelivered } from '../scenario/fault-table.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
@@ -11,6 +20,7 @@ import { challenge, type ServiceState } from '../service/operation.ts';
 import { conflictContent } from '../service/orders.ts';
 import { deprecationHeaders } from '../service/pets.ts';
 import {
+  allHeaders,
   type Basis,
   type Content,
   createReply,
@@ -21,7 +31,8 @@ import {
   retryHeaders,
 } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
-import { markOffContract } from './off-contract.ts';
+import { firstProblems } from '../words.ts';
+import { bodyText } from './exchange.ts';
 import { patchReply } from './patch-reply.ts';
 
 /** @param own undefined if neither the service nor a deployment was asked */
@@ -127,4 +138,34 @@ function formatFirst({ store, represent }: ServiceState, record: RecordName): st
     case 'Error': // never what a success shows
       return represent.animal(animal);
   }
+}
+
+/** A reply that a rule has made or changed, with what the document does not allow in it. */
+export function markOffContract(
+  reply: Reply,
+  operation: OperationId,
+  { by, reply: forced, fault, isMeant = false }: RuleMatch,
+  own: Reply | undefined,
+): Reply {
+  if (!isDelivered(fault)) return reply;
+  // Without content of its own, a rule has the body of the service.
+  const isOwnBody = forced !== undefined && forced.content === undefined;
+  const known = new Set(own === undefined ? [] : checkWhole(own, operation).map(deviationText));
+  const found = (isOwnBody ? checkStatus(reply.status, operation) : checkWhole(reply, operation))
+    .map(deviationText)
+    .filter((text) => !known.has(text));
+  if (found.length === 0) return reply;
+  const offContract = { problems: firstProblems(found, String), isMeant };
+  return { ...reply, basis: { kind: 'forced', by, offContract } };
+}
+
+/** What the document does not allow in a reply. */
+export function checkWhole(reply: Reply, operation: OperationId): readonly Deviation[] {
+  const { status, size } = reply;
+  const found = checkStatus(status, operation);
+  if (size > LIMITS.patchedBody) return found;
+  const body = bodyText(reply);
+  const json = body === undefined ? undefined : tryParseJson(body);
+  const inBody = checkBody({ status, headers: allHeaders(reply), body, json }, operation);
+  return [...found, ...inBody.filter(isViolation)];
 }

@@ -13,9 +13,9 @@ import { refuseKey, type UnknownRoute } from '../service/operation.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe, suggest } from '../words.ts';
 import type { ServiceRequest } from './exchange.ts';
+import { StorageError } from './persistence.ts';
 import { Sandbox } from './sandbox.ts';
 import type { Sandboxes } from './sandboxes.ts';
-import { StorageError } from './storage-error.ts';
 
 export interface RequestHead {
   readonly method: string;
