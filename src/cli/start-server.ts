@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { DEFAULTS } from '../core/limits.ts';
-import { StorageError } from '../core/sandbox/persistence.ts';
+import { StorageError } from '../core/sandbox/storage-error.ts';
 import { ScenarioError } from '../core/scenario/sandbox-start.ts';
 import { asError, errorCode } from '../core/thrown.ts';
 import { ContentError, describe, isRowName } from '../core/words.ts';

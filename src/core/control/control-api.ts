@@ -1,7 +1,7 @@
 import { DEFAULT_SANDBOX, NAME_PATTERN } from '../limits.ts';
-import { StorageError } from '../sandbox/persistence.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { refuseName } from '../sandbox/service-request.ts';
+import { StorageError } from '../sandbox/storage-error.ts';
 import { ContentError, formatProblem } from '../words.ts';
 import {
   type AddedHandlers,

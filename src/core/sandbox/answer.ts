@@ -3,9 +3,10 @@ import { hasEffect, isDelivered } from '../scenario/fault-table.ts';
 import { CallCounter, matchRules, type RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
-import { refuseUnknownRoute, type ServiceState } from '../service/operation.ts';
+import type { ServiceState } from '../service/operation.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
+import { refuseUnknownRoute } from '../service/unknown-route.ts';
 import { createExchange } from './create-exchange.ts';
 import {
   type DecidedRequest,

@@ -6,8 +6,9 @@ import type { Fault } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
-import type { ServiceState, UnknownRoute } from '../service/operation.ts';
+import type { ServiceState } from '../service/operation.ts';
 import type { Basis, Reply } from '../service/reply.ts';
+import type { UnknownRoute } from '../service/unknown-route.ts';
 import { roundDuration } from '../words.ts';
 import type { ExpectedReply, FindingText } from './report-shapes.ts';
 

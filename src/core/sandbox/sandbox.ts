@@ -16,9 +16,9 @@ import { dropFinal, noteLostReply } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
 import type { EditText } from './journal-page.ts';
-import { StorageError } from './persistence.ts';
 import type { Preference } from './preference.ts';
 import { NO_PAST, type State } from './state.ts';
+import { StorageError } from './storage-error.ts';
 
 export class Emitter<Event> {
   // Created on first use: few sandboxes of many are followed.

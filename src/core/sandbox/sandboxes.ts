@@ -9,10 +9,10 @@ import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import type { ServiceRequest } from './exchange.ts';
 import { MemoryBudget } from './memory-budget.ts';
-import { createLimitError } from './persistence.ts';
 import type { Preference } from './preference.ts';
 import { Emitter, Sandbox, type ServerContext } from './sandbox.ts';
 import { initialState, type State } from './state.ts';
+import { createLimitError } from './storage-error.ts';
 
 /** What all sandboxes of a server have in common, apart from what they start from. */
 export interface SandboxOptions {

@@ -1,21 +1,17 @@
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
-import {
-  BASE_PATH,
-  OPERATION_IDS,
-  type OperationId,
-  operationShape,
-} from '../contract/operations.ts';
+import type { OperationId } from '../contract/operations.ts';
 import { parseQuery, type Target } from '../contract/target.ts';
 import { DEFAULT_SANDBOX, NAME_FORM, NAME_PATTERN } from '../limits.ts';
 import type { Call, RequestBody, RequestHeaders } from '../service/input.ts';
 import { bearerToken, isListedKey } from '../service/keyring.ts';
-import { refuseKey, type UnknownRoute } from '../service/operation.ts';
+import { refuseKey } from '../service/operation.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
-import { describe, suggest } from '../words.ts';
+import { describeRoute } from '../service/unknown-route.ts';
+import { describe } from '../words.ts';
 import type { ServiceRequest } from './exchange.ts';
-import { StorageError } from './persistence.ts';
 import { Sandbox } from './sandbox.ts';
 import type { Sandboxes } from './sandboxes.ts';
+import { StorageError } from './storage-error.ts';
 
 export interface RequestHead {
   readonly method: string;
@@ -51,7 +47,7 @@ export function createServiceRequest(
     receivedAt,
     replays: undefined,
     call: operation && createCall(operation, head, target, authorization, body),
-    route: operation === undefined ? describeRoute(head, target) : undefined,
+    route: operation === undefined ? describeRoute(method, headers, target) : undefined,
     supplied: undefined,
   };
 }
@@ -74,49 +70,6 @@ function createCall(
     contentEncoding: headers['content-encoding']?.toString(),
     body,
   };
-}
-
-function describeRoute({ method, headers }: RequestHead, target: Target): UnknownRoute {
-  const asked = headers['access-control-request-method'];
-  const isPreflight = method === 'OPTIONS' && headers.origin !== undefined && asked !== undefined;
-  return {
-    method,
-    path: target.path,
-    allow: target.route?.allow,
-    hint: target.route === undefined ? suggestPath(target) : '',
-    preflight: isPreflight
-      ? {
-          method: asked.toString(),
-          headers: headers['access-control-request-headers']?.toString(),
-        }
-      : undefined,
-  };
-}
-
-const PATHS = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path))];
-
-/**
- * Suggests the service path that a client probably meant, to follow a wrong path in a message: wrong
- * case, missing, doubled or extra segments and slashes, a spelling mistake. Empty if none is near.
- *
- * @example suggestPath(parseTarget('/pets/1/')) // ' (did you mean /v1/pets/1?)'
- */
-function suggestPath({ mount, below }: Target): string {
-  const segments = below
-    .split('/')
-    .filter((segment) => segment !== '' && `/${segment.toLowerCase()}` !== BASE_PATH);
-  const [last, before] = segments.toReversed();
-  const base = mount + BASE_PATH;
-  if (last === undefined) return ` (did you mean ${base}${PATHS[0]}?)`;
-  const paths = PATHS.map((path) => path.replace(/\{\w+\}$/, () => last));
-  const meant = paths.find((path, at) => {
-    const end = path === PATHS[at] ? `/${last}` : `/${before}/${last}`;
-    return path.toLowerCase().endsWith(end.toLowerCase());
-  });
-  if (meant !== undefined) return ` (did you mean ${base}${meant}?)`;
-  const alike = paths.filter((path) => path.split('/').length === segments.length + 1);
-  const candidates = alike.map((path) => base + path);
-  return suggest(`${base}/${segments.join('/').toLowerCase()}`, candidates);
 }
 
 /** The sandbox that a request is for. */

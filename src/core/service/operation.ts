@@ -1,7 +1,6 @@
 import type { AssumptionId, Choices } from '../contract/assumption-table.ts';
 import { OPERATIONS, type OperationId } from '../contract/operations.ts';
 import type { Store } from '../store/store.ts';
-import { joinWords } from '../words.ts';
 import { type Call, InputReader } from './input.ts';
 import {
   checkKey,
@@ -14,8 +13,6 @@ import {
 import {
   AssumptionTrace,
   type Basis,
-  createReply,
-  EMPTY,
   errorReply,
   type Reply,
   type Representation,
@@ -174,53 +171,4 @@ function dueToInput(denial: Reply, reader: InputReader): Reply {
 
 function listAssumptions(basis: Basis): readonly string[] {
   return basis.kind === 'assumed' ? basis.by : [];
-}
-
-/** A path or a method that the service does not have, or OPTIONS. */
-export interface UnknownRoute {
-  readonly method: string;
-  readonly path: string;
-  /** As the header lists methods; undefined if the service has no such path. */
-  readonly allow: string | undefined;
-  /** The path that was probably meant, in words to follow a message. */
-  readonly hint: string;
-  /** Of CORS: the method and the headers that a page asks for. */
-  readonly preflight: { readonly method: string; readonly headers: string | undefined } | undefined;
-}
-
-export function refuseUnknownRoute(choices: Choices, route: UnknownRoute): Reply {
-  const { method, allow } = route;
-  const decidedBy = new AssumptionTrace(choices);
-  const preflight = preflightHeaders(choices, route);
-  // The page then gets to read why its path or method is wrong.
-  if (allow === undefined && preflight.length === 0) return unknownPath(decidedBy, route);
-  if (allow === undefined || method === 'OPTIONS') {
-    const headers = [...(allow === undefined ? [] : ['Allow', allow]), ...preflight];
-    return createReply(decidedBy.assumed, 204, EMPTY, headers);
-  }
-  decidedBy.add('unknown-method');
-  if (choices['unknown-method'] === '404') return unknownPath(decidedBy, route);
-  const headers = ['Allow', allow];
-  return errorReply(decidedBy, 'method_not_allowed', 405, adviseMethod(method, allow), { headers });
-}
-
-export function adviseMethod(method: string, allow: string): string {
-  return `${method} is not allowed; use ${joinWords(allow.split(', '), 'or')}`;
-}
-
-function unknownPath(decidedBy: AssumptionTrace, { path, hint }: UnknownRoute): Reply {
-  const message = `the service has nothing at ${path.slice(0, 200)}${hint}`;
-  return errorReply(decidedBy, 'route_not_found', 404, message);
-}
-
-const PREFLIGHT_CACHE_SECONDS = '600';
-
-function preflightHeaders({ cors }: Choices, { preflight }: UnknownRoute): string[] {
-  if (preflight === undefined || cors !== 'allowed') return [];
-  const { method, headers } = preflight;
-  return [
-    ...['Access-Control-Allow-Methods', method],
-    ...['Access-Control-Max-Age', PREFLIGHT_CACHE_SECONDS],
-    ...(headers === undefined ? [] : ['Access-Control-Allow-Headers', headers]),
-  ];
 }

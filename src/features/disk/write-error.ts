@@ -1,4 +1,4 @@
-import { StorageError } from '../../core/sandbox/persistence.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { errorCode } from '../../core/thrown.ts';
 
 const REMEDIES: Readonly<Record<string, string>> = {

@@ -15,8 +15,9 @@ import {
   type JournalSize,
   selectExchanges,
 } from '../../core/sandbox/journal-page.ts';
-import { type JournalReader, StorageError } from '../../core/sandbox/persistence.ts';
+import type { JournalReader } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { readTotals, writeTotals } from './fleet-totals.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';

@@ -2,13 +2,10 @@ import { PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { type HeldExchange, type HoldEnd, isWaiting } from '../../core/sandbox/exchange.ts';
 import { type Release, type Released, selectHeld } from '../../core/sandbox/holds.ts';
-import {
-  createLimitError,
-  type KeptSandbox,
-  StorageError,
-} from '../../core/sandbox/persistence.ts';
+import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import { initialState } from '../../core/sandbox/state.ts';
+import { createLimitError, StorageError } from '../../core/sandbox/storage-error.ts';
 import { type FleetContext, FleetJournal } from './fleet-journal.ts';
 import { addUp, writeTotals } from './fleet-totals.ts';
 import { ASKS, sandboxKey } from './scripts.ts';

@@ -10,7 +10,7 @@ import {
   ErrorReply,
   SocketTimeoutError,
 } from '@redis/client';
-import { StorageError } from '../../core/sandbox/persistence.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { RedisAddress } from './options.ts';
 import type { Script } from './scripts.ts';
 

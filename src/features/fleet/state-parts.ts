@@ -1,8 +1,8 @@
 import { COLLECTIONS } from '../../core/contract/records.ts';
 import { parseInput, writeJson } from '../../core/json.ts';
 import { LATCH } from '../../core/sandbox/holds.ts';
-import { StorageError } from '../../core/sandbox/persistence.ts';
 import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { LatchRule } from '../../core/scenario/rules.ts';
 import { loadBases, type Start } from '../../core/scenario/sandbox-start.ts';
 import { type Scenario, scenarioShape } from '../../core/scenario/scenario-shape.ts';

@@ -1,7 +1,8 @@
 import type { Platform } from '../../platform.ts';
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
-import { type KeptSandbox, StorageError } from '../../sandbox/persistence.ts';
+import type { KeptSandbox } from '../../sandbox/persistence.ts';
+import { StorageError } from '../../sandbox/storage-error.ts';
 import type { ControlCall } from '../endpoint.ts';
 import type { EventSink } from '../reply.ts';
 import { formatExchange, type RecordedExchange } from './exchange-text.ts';
