@@ -39,32 +39,35 @@ async function loadCommand(name: CommandName): Promise<LoadedCommand> {
   return findFeatureCommand(name).load();
 }
 
-const LAST_LOG_TIMEOUT_MS = 1000;
-
-/** Runs a command line and returns its exit code; throws what `renderError` puts into words. */
+/** Runs a command line. Whatever it throws becomes a message. */
 export async function run(
   words: readonly string[],
   variables: Variables,
   terminal: Terminal,
-): Promise<number> {
-  const parsed = await parseCommandLine(words, terminal.style.width);
-  if (typeof parsed === 'string') {
-    terminal.output.write(parsed);
-    return 0;
+): Promise<{ readonly exitCode: number; readonly command?: CommandName }> {
+  try {
+    const parsed = await parseCommandLine(words, terminal.style.width);
+    if (typeof parsed === 'string') {
+      terminal.output.write(parsed);
+      return { exitCode: 0 };
+    }
+    const { command, positionals } = parsed;
+    const flags = await readFlags(command, parsed.flags, variables);
+    requireWritable(command, flags);
+    const { run: runCommand } = await loadCommand(command);
+    const { text = '', json, exitCode } = await runCommand({ flags, positionals, terminal });
+    if (!flags.json) terminal.output.write(text);
+    else if (json !== undefined) terminal.output.write(`${writeJson(json, 2)}\n`);
+    return { exitCode, command };
+  } catch (error) {
+    return { exitCode: explain(error, terminal) };
   }
-  const { command, positionals } = parsed;
-  const flags = await readFlags(command, parsed.flags, variables);
-  requireWritable(command, flags);
-  const { run: runCommand } = await loadCommand(command);
-  const { text = '', json, exitCode } = await runCommand({ flags, positionals, terminal });
-  if (!flags.json) terminal.output.write(text);
-  else if (json !== undefined) terminal.output.write(`${writeJson(json, 2)}\n`);
-  // A reader who no longer reads the log must not keep the server from ending.
-  if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_LOG_TIMEOUT_MS);
-  return exitCode;
 }
 
-export function renderError(error: unknown): { readonly text: string; readonly code: 1 | 2 } {
+/** Says what went wrong, and returns the exit code. */
+export function explain(error: unknown, { notices }: Pick<Terminal, 'notices'>): 0 | 1 | 2 {
+  // The reader closed the pipe, as `head` does.
+  if (errorCode(error) === 'EPIPE') return 0;
   const isUsage = error instanceof UsageError;
   let message = String(error);
   if (isUsage || error instanceof Failure) message = error.message;
@@ -75,7 +78,8 @@ export function renderError(error: unknown): { readonly text: string; readonly c
       ? `standard output cannot be written (${errorCode(error)})`
       : (error.stack ?? error.message);
   }
-  return { text: `petstore-mock: ${escapeLines(message)}\n`, code: isUsage ? 2 : 1 };
+  notices.write(`petstore-mock: ${escapeLines(message)}\n`);
+  return isUsage ? 2 : 1;
 }
 
 /** Also makes the folders of the files: after a long run, it would be too late. */

@@ -8,10 +8,10 @@ import { shippedScenarios } from '../../src/core/scenario/scenario-names.ts';
 import { startServer } from '../../src/index.ts';
 import { packageVersion } from '../../src/server/files.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
-import { MAIN, runCommand, startCommand } from '../helpers/command.ts';
+import { MAIN, runCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';
-import { runInProcess } from '../helpers/invocation.ts';
+import { runInProcess, serveInProcess } from '../helpers/invocation.ts';
 import { runProgram } from '../helpers/program.ts';
 import { examplesProject } from '../helpers/projects.ts';
 
@@ -45,7 +45,7 @@ describe('--help', () => {
       // An endurance test draws a million, which takes seconds.
       const quick = command.trim().replace('--port 8080', '').replace('1000000', '1000');
       const [, ...args] = quick.split(/ +/);
-      const server = await startCommand([...args, '--port', '0']);
+      const server = await serveInProcess([...args, '--port', '0']);
       expect((await server.stop()).code).toBe(0);
     }
   });

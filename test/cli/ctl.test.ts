@@ -11,11 +11,9 @@ import {
   type PetstoreMock,
   startPetstoreMock,
 } from '../../src/index.ts';
-import { spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { listen } from '../helpers/host.ts';
-import { runInProcess } from '../helpers/invocation.ts';
-import { killPrograms } from '../helpers/program.ts';
+import { runInProcess, startInProcess } from '../helpers/invocation.ts';
 
 const folder = temporaryFolder();
 
@@ -23,10 +21,7 @@ let server: PetstoreMock;
 beforeAll(async () => {
   server = await startPetstoreMock();
 });
-afterAll(() => {
-  killPrograms();
-  return server.stop();
-});
+afterAll(() => server.stop());
 
 /** A sandbox, and `ctl` for it as `exec` would let a command call it. */
 function sandbox() {
@@ -229,16 +224,16 @@ describe('ctl', () => {
     // What the loop sends while the command starts must not push anything out.
     const own = await startPetstoreMock({ journal: 100_000 });
     const words = ['ctl', 'requests', '--follow', '--url', own.url, 'status=409'];
-    const { printed, exited } = spawnCommand(words);
+    const following = startInProcess(words);
     await send(own, 'DELETE', '/store/orders/1');
     // The stream begins with the first exchange after it was opened.
-    while (printed.stdout === '') await send(own, 'DELETE', '/store/orders/1');
-    expect(printed.stdout).toMatch(
+    while (following.stdout() === '') await send(own, 'DELETE', '/store/orders/1');
+    expect(following.stdout()).toMatch(
       /^\d+ DELETE \/v1\/store\/orders\/1 409 assumed: cancel-again=409\n/,
     );
     await own.stop();
-    expect((await exited).code).toBe(1);
-    expect(printed.stderr).toBe('petstore-mock: the server ended the stream\n');
+    const stderr = 'petstore-mock: the server ended the stream\n';
+    expect(await following.ended).toMatchObject({ code: 1, stderr });
   });
 
   test('moves the clock, and returns to real time', async () => {
@@ -250,14 +245,13 @@ describe('ctl', () => {
 
   test('says how many exchanges it could not follow', async () => {
     const own = await startPetstoreMock({ journal: 1 });
-    onTestFinished(() => own.stop());
     for (let call = 1; call <= 3; call += 1) await send(own, 'GET', '/pets');
-    const { child, printed } = spawnCommand([
-      ...['ctl', 'requests', '--follow', 'after=1', '--url', own.url],
-    ]);
-    await expect.poll(() => printed.stdout).toMatch(/^3 GET \/v1\/pets 200/);
-    expect(printed.stderr).toBe('the journal dropped 1 exchange\n');
-    child.kill();
+    const following = startInProcess(['ctl', 'requests', '--follow', 'after=1', '--url', own.url]);
+    await following.printed();
+    expect(following.stdout()).toMatch(/^3 GET \/v1\/pets 200/);
+    expect(following.stderr()).toBe('the journal dropped 1 exchange\n');
+    await own.stop();
+    await following.ended;
   });
 
   test('finds a server below a path that itself contains /v1, as health does', async () => {

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { childEnvironment, describeEnding, runChild } from '../../src/cli/child.ts';
 import type { KeyLists } from '../../src/core/service/keyring.ts';
 import { packageRoot } from '../../src/server/files.ts';
-import { type CommandResult, runCommand, spawnCommand } from '../helpers/command.ts';
+import { type CallMock, clientCommand } from '../helpers/client-command.ts';
+import { spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { type Environment, waitForEnd } from '../helpers/program.ts';
@@ -13,14 +15,9 @@ const folder = temporaryFolder();
 
 const CLIENTS = join(packageRoot, 'test/fixtures-clients');
 
-/** Runs a script of Node under `exec`. */
-function exec(
-  flags: readonly string[],
-  script: string,
-  env: Environment = {},
-): Promise<CommandResult> {
-  const command = [process.execPath, '--input-type=module', '-e', script];
-  return runCommand(['exec', '--allow-no-calls', ...flags, '--', ...command], env);
+/** Runs calls under `exec`. */
+async function exec(flags: readonly string[], call: CallMock, env: Environment = {}) {
+  return runInProcess(['exec', ...flags, '--', ...(await clientCommand(call))], env);
 }
 
 /** Runs a script of the shell under `exec`; it starts faster than Node. */
@@ -32,28 +29,24 @@ function client(name: string, ...flags: readonly string[]) {
   return runInProcess(['exec', ...flags, '--', process.execPath, join(CLIENTS, `${name}.mjs`)]);
 }
 
-/** Our variables in the output of `env`. */
-function toldIn({ stdout }: CommandResult): Record<string, string> {
-  const lines = stdout.split('\n').filter((line) => line.startsWith('PETSTORE_MOCK_'));
-  return Object.fromEntries(
-    lines.map((line) => [line.split('=', 1).join(), line.replace(/^.*?=/, '')]),
-  );
-}
+const server = { url: 'http://127.0.0.2:1/v1', controlToken: 't', certificate: undefined };
 
 describe.concurrent('the command', () => {
-  test('receives the server, a working key and the control API', async () => {
-    const { code, stdout } = await exec(
-      ['--key', 'mine'],
-      `const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
-      const headers = { Authorization: 'Bearer ' + key };
-      const health = await fetch(process.env.PETSTORE_MOCK_CONTROL_URL + '/health');
-      const pets = await fetch(url + '/pets', { headers });
-      console.log(url.replace(/:\\d+/, ''), key, health.status, pets.status);`,
+  test('receives the server, a working key and the control API, not those of a surrounding exec', async () => {
+    const outer = childEnvironment(server, { keys: { valid: ['outer'] } }, [], {});
+    const env = Object.fromEntries(
+      Object.entries(outer).map(([name, value = '']) => [name, value]),
     );
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'http://127.0.0.1/v1 mine 200 200\n' });
+    const received: unknown[] = [];
+    const call: CallMock = async ({ url, key, control }) => {
+      const pets = await fetch(`${url}/pets`, { headers: { Authorization: `Bearer ${key}` } });
+      received.push(key, pets.status, (await fetch(`${control}/health`)).status);
+    };
+    for (const flags of [[], ['--key', 'mine']])
+      expect(await exec(flags, call, env)).toMatchObject({ code: 0, stdout: '' });
+    expect(received).toEqual(['demo-key', 200, 200, 'mine', 200, 200]);
   });
 
-  const server = { url: 'http://127.0.0.2:1/v1', controlToken: 't', certificate: undefined };
   const proxy = { HTTP_PROXY: 'http://127.0.0.1:9', no_proxy: 'a.test' };
   const past = 'a.test,localhost,127.0.0.1,::1,127.0.0.2';
   test.each<[KeyLists, { keys: KeyLists }[], Environment, object]>([
@@ -72,36 +65,30 @@ describe.concurrent('the command', () => {
     },
   );
 
-  test('finds the server in variables of its own', async () => {
-    const words = ['exec', '--allow-no-calls', '--key', 'k', '--env', 'BASE=url', '--env', 'K=key'];
-    const script = 'echo "$BASE" = "$PETSTORE_MOCK_URL", "$K", "$C" = "$PETSTORE_MOCK_CONTROL_URL"';
-    const { stdout } = await runCommand([...words, '--env', 'C=control', '--', 'sh', '-c', script]);
-    expect(stdout).toMatch(/^(http:\S+) = \1, k, (http:\S+__mock) = \2\n$/);
-  });
-
   test('gets no control API if it is off, not even that of a surrounding exec', () => {
     const outer = { PETSTORE_MOCK_CONTROL_URL: 'http://127.0.0.1:1/__mock' };
     const told = childEnvironment(server, { noControl: true }, [], outer);
     expect(told.PETSTORE_MOCK_CONTROL_URL).toBeUndefined();
   });
 
-  test('can start another petstore-mock, which ignores these variables', async () => {
-    const main = join(packageRoot, 'dist/cli/main.js');
-    const inner = [process.execPath, main, 'exec', '--allow-no-calls', '--', 'env'];
-    const outer = ['exec', '--key', 'outer', '--allow-no-calls'];
-    const finished = await runCommand([...outer, '--', ...inner]);
-    expect(finished.code).toBe(0);
-    expect(toldIn(finished).PETSTORE_MOCK_KEY).toBe('demo-key');
-  });
-
-  test('gets its arguments unchanged, and our input and output', async () => {
+  test('gets variables of its own, its arguments unchanged, and our input and output', async () => {
     const words = ['--no-control', '--port', 'x', '--', '', 'a b', '--help'];
-    const script = 'cat; printf "<%s>" "$@"; echo own >&2';
-    const args = ['exec', '--allow-no-calls', '--', 'sh', '-c', script, 'sh', ...words];
-    const { child, printed, exited } = spawnCommand(args);
+    const script = `
+      cat; printf "<%s>" "$@"; echo own >&2
+      echo "$BASE" = "$PETSTORE_MOCK_URL", "$K", "$C" = "$PETSTORE_MOCK_CONTROL_URL"
+    `;
+    const named = ['BASE=url', 'K=key', 'C=control'].flatMap((it) => ['--env', it]);
+    const flags = ['--allow-no-calls', '--key', 'k', ...named];
+    const { child, printed, exited } = spawnCommand([
+      ...['exec', ...flags, '--', 'sh', '-c', script, 'sh', ...words],
+    ]);
     child.stdin.end('input');
     expect((await exited).code).toBe(0);
-    expect(printed.stdout).toBe(`input${words.map((word) => `<${word}>`).join('')}`);
+    const shown = `input${words.map((word) => `<${word}>`).join('')}`;
+    expect(printed.stdout.slice(0, shown.length)).toBe(shown);
+    expect(printed.stdout.slice(shown.length)).toMatch(
+      /^(http:\S+) = \1, k, (http:\S+__mock) = \2\n$/,
+    );
     expect(printed.stderr).toMatch(/^own\npetstore-mock\n/);
   });
 
@@ -210,23 +197,27 @@ describe.concurrent('the report', () => {
 
   test('has the exchanges as HAR and in the page, whatever became of their sandbox', async () => {
     const [har, page] = ['run.har', 'run.html'].map((name) => join(folder, name));
-    const script = `
-      const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
-      const headers = { Authorization: 'Bearer ' + key };
+    const call: CallMock = async ({ url, key, control }) => {
+      const headers = { Authorization: `Bearer ${key}` };
       await fetch(url.replace('/v1', '/~gone/v1/inventory'), { headers });
-      await fetch(process.env.PETSTORE_MOCK_CONTROL_URL + '/sandboxes/gone', { method: 'DELETE' });
+      await fetch(`${control}/sandboxes/gone`, { method: 'DELETE' });
       const body = '{"name":"Rex","categoryId":9007199254740993}';
-      await fetch(url + '/pets?api_key=' + key, { method: 'POST', headers: { ...headers, api_key: key }, body });
-      const arrange = (what, body) => fetch(process.env.PETSTORE_MOCK_CONTROL_URL + what, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+      const all = { ...headers, api_key: key };
+      await fetch(`${url}/pets?api_key=${key}`, { method: 'POST', headers: all, body });
+      const arrange = (what: string, content: string) =>
+        fetch(control + what, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: content,
+        });
       await arrange('/holds', '{"on":"listOrders","hold":"late"}');
-      const held = fetch(url + '/store/orders', { headers });
+      const held = fetch(`${url}/store/orders`, { headers });
       await arrange('/requests/count', '{"hold":"late","atLeast":1,"within":"PT9S"}');
       await arrange('/holds/release', '{}');
       await held;
-    `;
+    };
     const flags = ['--key', 'my-secret', '--har', `${har}`, '--coverage', `${page}`];
-    const command = [process.execPath, '--input-type=module', '-e', script];
-    const { code, stderr } = await runInProcess(['exec', ...flags, '--', ...command]);
+    const { code, stderr } = await exec(flags, call);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/ in 3 calls\n/) });
     const { log } = JSON.parse(readFileSync(`${har}`, 'utf8'));
     expect(log.pages).toMatchObject([{ id: 'gone' }, { id: 'default' }]);
@@ -248,27 +239,26 @@ describe.concurrent('the report', () => {
   test('fails if the client sends something else than in an earlier run', async () => {
     const file = join(folder, 'calls.txt');
     const summary = join(folder, 'calls.md');
-    const script = (more: string) => `
-      const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_KEY: key } = process.env;
-      const headers = { Authorization: 'Bearer ' + key };
-      const test = async (name) => {
-        const base = url.replace('/v1', '/~' + name + crypto.randomUUID() + '/v1');
-        for (const path of ['/pets', '/pets/1']) await fetch(base + path, { headers });
+    const test =
+      (more?: string): CallMock =>
+      async ({ url, key }) => {
+        const headers = { Authorization: `Bearer ${key}` };
+        const inSandbox = async (name: string) => {
+          const base = url.replace('/v1', `/~${name}${randomUUID()}/v1`);
+          for (const path of ['/pets', '/pets/1']) await fetch(base + path, { headers });
+        };
+        await Promise.all(['b-', 'a-', ''].map(inSandbox));
+        if (more !== undefined) await fetch(url + more, { headers });
       };
-      await Promise.all([test('b-'), test('a-'), test('')]);
-      ${more}`;
-    const command = (more: string) => [process.execPath, '--input-type=module', '-e', script(more)];
-    const written = await runInProcess(['exec', '--calls', file, '--', ...command('')]);
+    const written = await exec(['--calls', file], test());
     expect(written.code).toBe(0);
     expect(readFileSync(file, 'utf8')).toMatch(
       /^.*\nsandbox \*\n(?: .*\n)*sandbox a-\*\n(?: .*\n)*sandbox b-\*\n/,
     );
-    const against = ['exec', '--against', file];
-    const same = await runInProcess([...against, '--key', 'other', '--', ...command('')]);
+    const same = await exec(['--against', file, '--key', 'other'], test());
     expect(same).toMatchObject({ code: 0, stderr: expect.not.stringContaining('--against') });
-    const more = 'await fetch(url + "/pets/3")';
     const env = { GITHUB_STEP_SUMMARY: summary, GITHUB_WORKSPACE: folder };
-    const { code, stderr } = await runInProcess([...against, '--', ...command(more)], env);
+    const { code, stderr } = await exec(['--against', file], test('/pets/3'), env);
     expect(code).toBe(3);
     expect(stderr).toMatch(/^ {2}\+ sandbox default\n {2}\+ {3}GET \/v1\/pets\/\{id:1\}\n/m);
     expect(stderr).toMatch(/^::warning file=calls.txt,line=\d+::0 lines less, \d+ lines more%0A/m);
@@ -280,9 +270,13 @@ describe.concurrent('the report', () => {
   test('is appended to the summary of a step on GitHub, and nowhere else', async () => {
     const summary = join(folder, 'summary.md');
     writeFileSync(summary, 'before\n');
-    const words = ['exec', '--require-coverage', '13%', '--', process.execPath];
-    const run = (env: Environment) =>
-      runInProcess([...words, join(CLIENTS, 'rounds-ids.mjs')], env);
+    const call: CallMock = async ({ url, key }) => {
+      const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+      const body = '{"name":"Rex","categoryId":1}';
+      await fetch(`${url}/pets`, { method: 'POST', headers, body });
+      await fetch(`${url}/pets/1`, { headers });
+    };
+    const run = (env: Environment) => exec(['--require-coverage', '13%'], call, env);
     const [plain, told] = [await run({}), await run({ GITHUB_STEP_SUMMARY: summary })];
     expect(told).toEqual(plain);
     const [before, empty, head, ...rows] = readFileSync(summary, 'utf8').split('\n');
@@ -318,14 +312,12 @@ describe.concurrent('the report', () => {
 
   test('names the calls that reach no operation, in JUnit too', async () => {
     const file = join(folder, 'unmatched.xml');
-    const script = `
-      const { PETSTORE_MOCK_URL: url } = process.env;
+    const call: CallMock = async ({ url, key }) => {
       for (const path of ['/v1/pets', '/v1/pets', '/v1/pets', '/pet']) await fetch(url + path);
-      await fetch(url + '/pets', { headers: { Authorization: 'Bearer demo-key', Prefer: 'code=503' } });
-    `;
-    const command = [process.execPath, '--input-type=module', '-e', script];
-    const flags = ['--fail-on', 'unmatched', '--coverage', file];
-    const { code, stderr } = await runInProcess(['exec', ...flags, '--', ...command]);
+      const headers = { Authorization: `Bearer ${key}`, Prefer: 'code=503' };
+      await fetch(`${url}/pets`, { headers });
+    };
+    const { code, stderr } = await exec(['--fail-on', 'unmatched', '--coverage', file], call);
     expect(code).toBe(3);
     const lines = stderr.replaceAll(/\s+/g, ' ');
     expect(lines).toMatch(

@@ -17,6 +17,7 @@ import type { Finding } from '../../src/core/sandbox/report-shapes.ts';
 import { startCommand } from '../helpers/command.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
+import { serveInProcess } from '../helpers/invocation.ts';
 
 const PLAIN = { width: 80, colour: false };
 
@@ -124,7 +125,7 @@ test('a server answers and stops even if nobody reads its log', async () => {
 });
 
 test('with --log json every line but the ready line is JSON: exchanges, findings, control calls and notices', async () => {
-  const server = await startCommand(['--port', '0', '--host', TOKEN_HOST, '--log', 'json']);
+  const server = await serveInProcess(['--port', '0', '--host', TOKEN_HOST, '--log', 'json']);
   await get(server.url, 'demo-key');
   await get(server.url.replace('/v1', '/~mine/v1'), 'secret-and-wrong-key');
   for (const path of ['health', 'status', 'state']) {

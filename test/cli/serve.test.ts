@@ -5,10 +5,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { packageRoot } from '../../src/server/files.ts';
-import { readyUrl, runCommand, startCommand } from '../helpers/command.ts';
+import { readyUrl, startCommand } from '../helpers/command.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { TOKEN_HOST } from '../helpers/host.ts';
-import { runInProcess } from '../helpers/invocation.ts';
+import { runInProcess, serveInProcess } from '../helpers/invocation.ts';
 import { spawnProgram } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
@@ -122,15 +123,13 @@ test.skipIf(windows)('a warning of Node is a line of JSON in the log', async () 
 });
 
 test('a taken port is reported with a remedy, and the exit code is 1', async () => {
-  const server = await startCommand(FREE);
-  const port = portOf(server.url);
-  expect(await runCommand(['--port', port])).toEqual({
+  const { url } = await serverFor();
+  const port = portOf(url);
+  expect(await runInProcess(['--port', port])).toEqual({
     code: 1,
-    signal: null,
     stdout: '',
     stderr: `petstore-mock: port ${port} of 127.0.0.1 is taken: stop the program that listens there, or choose another port with --port (0 picks a free one)\n`,
   });
-  await server.stop();
 });
 
 describe('a usage error goes to standard error, with exit code 2 and no output', () => {
@@ -160,7 +159,7 @@ describe('the token of the control API', () => {
   const withToken = [...FREE, '--host', TOKEN_HOST, '--log', 'off'];
 
   test('is printed if generated, and gives access', async () => {
-    const server = await startCommand(withToken);
+    const server = await serveInProcess(withToken);
     await expect.poll(server.stderr).toMatch(/ requires the token \S+ /);
     const [, token = ''] = / the token ([\da-f]{32}) /.exec(server.stderr()) ?? [];
     const url = new URL('/__mock/assumptions', server.url);
@@ -175,7 +174,7 @@ describe('the token of the control API', () => {
     ['was given', { PETSTORE_MOCK_CONTROL_TOKEN: 'given-token' }],
     ['opens nothing', { PETSTORE_MOCK_NO_CONTROL: '1' }],
   ])('is not printed if it %s', async (_what, env) => {
-    const server = await startCommand(withToken, env);
+    const server = await serveInProcess(withToken, env);
     await server.stop();
     expect(server.stderr()).toBe('');
   });
@@ -183,7 +182,7 @@ describe('the token of the control API', () => {
 
 test('--coverage is written when the server is stopped', async () => {
   const [json, html] = [join(folder, 'seen.json'), join(folder, 'seen.html')];
-  const server = await startCommand([...FREE, '--coverage', json, '--coverage', html]);
+  const server = await serveInProcess([...FREE, '--coverage', json, '--coverage', html]);
   await (await fetch(`${server.url}/pets`, { headers: KEY })).text();
   expect(existsSync(json)).toBe(false);
   expect((await server.stop()).code).toBe(0);

@@ -10,6 +10,7 @@ import {
   chooseOptions,
 } from '../../src/core/contract/assumption-table.ts';
 import { startServer } from '../../src/index.ts';
+import { type CallMock, clientCommand } from '../helpers/client-command.ts';
 import { spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
@@ -17,11 +18,6 @@ import { waitForEnd } from '../helpers/program.ts';
 import { readSwept } from '../helpers/swept.ts';
 
 const folder = temporaryFolder();
-
-/** Runs a script of Node under `sweep`, for what a shell cannot say shortly. */
-function sweep(flags: readonly string[], script: string) {
-  return runInProcess(['sweep', ...flags, '--', process.execPath, '-e', script]);
-}
 
 /** Runs a script of the shell under `sweep`; it starts faster than Node. */
 function sweepShell(flags: readonly string[], script: string) {
@@ -115,27 +111,34 @@ test('a run that fails is repeated once, and is flaky if it then passes', async 
 
 describe('a sweep of faults', () => {
   /** Switches scenarios in two sandboxes, calls them in turn, and resets one. The exit code counts what failed. */
-  const CALLS = `
-    const { PETSTORE_MOCK_URL: url, PETSTORE_MOCK_CONTROL_URL: control } = process.env;
-    const headers = { Authorization: 'Bearer ' + process.env.PETSTORE_MOCK_KEY };
-    const ask = (name, key = headers) => fetch(url.replace('/v1', '/~' + name + '/v1/inventory'), { headers: key });
+  const call: CallMock = async ({ url, key, control }) => {
+    const headers = { Authorization: `Bearer ${key}` };
+    const ask = (name: string, sent: Record<string, string> = headers) =>
+      fetch(url.replace('/v1', `/~${name}/v1/inventory`), { headers: sent });
+    const arrange = (name: string, what: string, method: string, body: string | null = null) =>
+      fetch(`${control.replace('/__mock', `/~${name}/__mock`)}/${what}`, {
+        method,
+        body,
+        headers: { 'Content-Type': 'application/json' },
+      });
+    const failsFor = (name: string) =>
+      ask(name).then(
+        ({ status }) => Number(status === 503),
+        () => 1,
+      );
+    await ask('a', {});
+    for (const name of ['a', 'b'])
+      await arrange(name, 'scenario', 'PUT', '{"scenarios":["no-orders"]}');
     let failed = 0;
-    const count = (sent) => sent.then(({ status }) => { failed += status === 503; }, () => { failed += 1; });
-    (async () => {
-      await ask('a', {});
-      const arrange = (name, what, method, body) =>
-        fetch(control.replace('/__mock', '/~' + name + '/__mock/') + what, { method, body, headers: { 'Content-Type': 'application/json' } });
-      for (const name of ['a', 'b']) await arrange(name, 'scenario', 'PUT', '{"scenarios":["no-orders"]}');
-      for (const name of ['a', 'b', 'a', 'b']) await count(ask(name));
-      await arrange('a', 'reset', 'POST');
-      await count(ask('a'));
-      process.exitCode = 10 * failed;
-    })();
-  `;
+    for (const name of ['a', 'b', 'a', 'b']) failed += await failsFor(name);
+    await arrange('a', 'reset', 'POST');
+    return 10 * (failed + (await failsFor('a')));
+  };
 
   test('lets one call fail in each run, the first that succeeded before', async () => {
     const flags = ['--faults', '503,reset', '--json', '--allow', 'listInventory=reset'];
-    const { code, stdout } = await sweep(flags, CALLS);
+    const command = await clientCommand(call);
+    const { code, stdout } = await runInProcess(['sweep', ...flags, '--', ...command]);
     expect(JSON.parse(stdout).runs).toMatchObject([
       { operation: 'listInventory', fault: '503', verdict: 'failed', ending: { exitCode: 10 } },
       { operation: 'listInventory', fault: 'reset', verdict: 'allowed', ending: { exitCode: 10 } },

@@ -1,20 +1,14 @@
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connectPetstoreMock } from '../../src/index.ts';
 import { packageRoot } from '../../src/server/files.ts';
-import { type RunningCommand, startCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { serveInProcess } from '../helpers/invocation.ts';
 
 const folder = temporaryFolder();
 
 const headers = { Authorization: 'Bearer demo-key' };
-
-/** Waits until the command has printed something on standard error, a number of times. */
-async function told({ stderr, process }: RunningCommand, text: string, times = 1): Promise<void> {
-  while (stderr().split(text).length <= times) await once(process.stderr, 'data');
-}
 
 test('--watch restarts every sandbox when a file changes, unless the file is broken', async () => {
   const fixture = join(folder, 'fixture.json');
@@ -23,13 +17,16 @@ test('--watch restarts every sandbox when a file changes, unless the file is bro
   writeFileSync(fixture, whole);
   writeFileSync(scenario, 'assume: { unknown-pet: 400 }\n');
   const args = ['--port', '0', '--watch', '--fixture', fixture, '--scenario', scenario];
-  const command = await startCommand(args);
+  const command = await serveInProcess(args);
+  const told = async (text: string, times = 1) => {
+    while (command.stderr().split(text).length <= times) await command.told();
+  };
   const statusOf = async (path: string) =>
     (await fetch(command.url.replace('/v1', path), { headers })).status;
   expect(await statusOf('/~one/v1/pets/999')).toBe(400);
 
   writeFileSync(scenario, 'assume: { unknown-pet: 404 }\n');
-  await told(command, 'all sandboxes were restarted');
+  await told('all sandboxes were restarted');
   expect(await statusOf('/~one/v1/pets/999')).toBe(404);
 
   // Nothing brings back what the files no longer say.
@@ -37,7 +34,7 @@ test('--watch restarts every sandbox when a file changes, unless the file is bro
   await control.call('PATCH /animals/{id}', { path: { id: 1 }, body: { name: 'Max' } });
   expect(await statusOf('/v1/pets/999')).toBe(404);
   writeFileSync(fixture, whole.replace('"Bella"', '"Luna"'));
-  await told(command, 'all sandboxes were restarted', 2);
+  await told('all sandboxes were restarted', 2);
   await expect(control.call('POST /undo')).rejects.toMatchObject({ code: 'nothing_to_undo' });
   const rewinding = control.call('POST /requests/{number}/rewind', { path: { number: 1 } });
   await expect(rewinding).rejects.toThrow('files were loaded again');
@@ -49,14 +46,14 @@ test('--watch restarts every sandbox when a file changes, unless the file is bro
   ]);
 
   writeFileSync(fixture, '{"animals": []');
-  await told(command, 'cannot be used');
+  await told('cannot be used');
   expect(command.stderr()).toContain(`${fixture}:1:15`);
   expect(await statusOf('/v1/pets/1')).toBe(200);
 
   // To look at a sandbox creates none, and a restart reaches it all the same.
   expect(await statusOf('/~viewed/__mock/animals/1')).toBe(200);
   writeFileSync(fixture, '{"animals": []}');
-  await told(command, 'all sandboxes were restarted', 3);
+  await told('all sandboxes were restarted', 3);
   expect(await statusOf('/v1/pets/1')).toBe(404);
   expect(await statusOf('/~viewed/v1/pets/1')).toBe(404);
   expect((await command.stop()).code).toBe(0);

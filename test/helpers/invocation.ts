@@ -1,34 +1,76 @@
-import { PassThrough } from 'node:stream';
-import { renderError, run } from '../../src/cli/dispatch.ts';
+import { once } from 'node:events';
+import { Writable } from 'node:stream';
+import { run } from '../../src/cli/dispatch.ts';
 import { createTerminal } from '../../src/terminal/terminal.ts';
 import type { CommandResult } from './command.ts';
 import type { Environment } from './program.ts';
 
-/** Runs `petstore-mock` in this process, up to where its process would end: much faster. */
-export async function runInProcess(
-  words: readonly string[],
-  env: Environment = {},
-): Promise<Omit<CommandResult, 'signal'>> {
-  const [output, notices] = [new PassThrough(), new PassThrough()];
-  const printed = [output, notices].map(textOf);
-  const before = SIGNALS.map((signal) => process.listeners(signal));
-  const ended = await run(words, env, createTerminal(output, notices, env)).then(
-    (code) => ({ code, text: '' }),
-    renderError,
-  );
-  // Its process would end here, and take along what listens.
-  for (const [at, signal] of SIGNALS.entries()) {
-    const added = process.listeners(signal).filter((it) => !before[at]?.includes(it));
-    for (const listener of added) process.off(signal, listener);
+type Finished = Omit<CommandResult, 'signal'>;
+
+/** Keeps what is written, and emits `text` with each piece. */
+class Printed extends Writable {
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk.toString();
+    this.emit('text');
+    done();
   }
-  output.end();
-  notices.end(ended.text);
-  const [stdout = '', stderr = ''] = await Promise.all(printed);
-  return { code: ended.code, stdout, stderr };
+}
+
+/** Runs `petstore-mock` in this process, up to where its process would end: much faster. */
+export function runInProcess(words: readonly string[], env: Environment = {}): Promise<Finished> {
+  return startInProcess(words, env).ended;
+}
+
+/** The same without waiting for its end. */
+export function startInProcess(words: readonly string[], env: Environment = {}) {
+  const [output, notices] = [new Printed(), new Printed()];
+  const earlier = process.listeners('SIGTERM');
+  const forget = rememberListeners();
+  const ended = run(words, env, createTerminal(output, notices, env)).then(({ exitCode }) => {
+    forget();
+    return { code: exitCode, stdout: output.text, stderr: notices.text };
+  });
+  return {
+    ended,
+    /** Everything printed so far. */
+    stdout: () => output.text,
+    stderr: () => notices.text,
+    /** Resolves with the next text on standard output or standard error. */
+    printed: () => once(output, 'text'),
+    told: () => once(notices, 'text'),
+    /** Does what SIGTERM does, and waits for the end. */
+    stop: (): Promise<Finished> => {
+      for (const listener of process.listeners('SIGTERM'))
+        if (!earlier.includes(listener)) listener('SIGTERM');
+      return ended;
+    },
+  };
+}
+
+/** Starts a server in this process, and waits for its ready line. Give it `--port 0`. */
+export async function serveInProcess(words: readonly string[], env: Environment = {}) {
+  const started = startInProcess(words, env);
+  await Promise.race([started.printed(), started.ended]);
+  const [, url] = /^petstore-mock ready (\S+)\n/.exec(started.stdout()) ?? [];
+  if (url === undefined) throw new Error(`It ended before it was ready: ${started.stderr()}`);
+  return { ...started, url };
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
-async function textOf(stream: PassThrough): Promise<string> {
-  return (await stream.setEncoding('utf8').toArray()).join('');
+/** Returns what undoes the changes to the listeners of this process, as its end would. */
+function rememberListeners(): () => void {
+  const before = SIGNALS.map((signal) => process.listeners(signal));
+  const warned = process.listeners('warning');
+  return () => {
+    for (const [at, signal] of SIGNALS.entries()) {
+      const added = process.listeners(signal).filter((it) => !before[at]?.includes(it));
+      for (const listener of added) process.off(signal, listener);
+    }
+    // A log of JSON takes away who prints them in lines of text.
+    process.removeAllListeners('warning');
+    for (const listener of warned) process.on('warning', listener);
+  };
 }

@@ -2,9 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MAIN, runCommand, startCommand } from '../../helpers/command.ts';
+import { MAIN } from '../../helpers/command.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
+import { runInProcess, serveInProcess } from '../../helpers/invocation.ts';
 import { runProgram } from '../../helpers/program.ts';
 
 const folder = temporaryFolder();
@@ -46,17 +47,17 @@ describe('--db', () => {
   test('a change survives a restart, and a scenario does not undo it', async () => {
     const file = join(folder, 'restarted.json');
     const args = ['--port', '0', '--log', 'off', '--db', file, '--scenario', 'no-orders'];
-    const first = await startCommand(args);
+    const first = await serveInProcess(args);
     const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
     const body = '{"name":"Rex","categoryId":1}';
     const created = await fetch(`${first.url}/pets`, { method: 'POST', headers, body });
     const { id } = Object(await created.json());
-    const second = await runCommand(args);
+    const second = await runInProcess(args);
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toMatch(/^petstore-mock: .* is in use by another server: .*\n$/);
     await first.stop();
     expect(JSON.parse(readFileSync(file, 'utf8')).orders).toEqual([]);
-    const again = await startCommand(args);
+    const again = await serveInProcess(args);
     expect((await fetch(`${again.url}/pets/${id}`, { headers })).status).toBe(200);
     await again.stop();
   });
@@ -64,7 +65,7 @@ describe('--db', () => {
   test('a change that cannot be saved gets 503, and is not made', async () => {
     const file = join(folder, 'unsaved.json');
     const inTheWay = join(folder, '.unsaved.json.tmp');
-    const server = await startCommand(['--port', '0', '--log', 'off', '--db', file]);
+    const server = await serveInProcess(['--port', '0', '--log', 'off', '--db', file]);
     const headers = { Authorization: 'Bearer demo-key' };
     const cancel = () => fetch(`${server.url}/store/orders/1`, { method: 'DELETE', headers });
     mkdirSync(inTheWay);
@@ -102,7 +103,7 @@ describe.runIf(hasNamespaces)('--db in a container', () => {
 
   test('a file that a server outside has is refused', async () => {
     const file = join(folder, 'contained.json');
-    const server = await startCommand(['--port', '0', '--log', 'off', '--db', file]);
+    const server = await serveInProcess(['--port', '0', '--log', 'off', '--db', file]);
     const { code, output } = await runInContainer(file, 'true');
     expect(code).toBe(1);
     expect(output).toContain(`${file} is in use by another server: `);
