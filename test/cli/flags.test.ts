@@ -100,6 +100,11 @@ test('a value can begin with a dash', async () => {
   });
 });
 
+test('a negative number is a word, as the id of a record can be', async () => {
+  const { positionals } = Object(await parseCommandLine(['ctl', 'get', 'pets', '-5'], 80));
+  expect(positionals).toEqual(['get', 'pets', '-5']);
+});
+
 test.each([
   ['an empty variable', { PORT: '' }],
   ['a variable that resembles no flag', { URL: 'http://127.0.0.1:4010/v1' }],

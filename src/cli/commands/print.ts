@@ -1,5 +1,4 @@
 import { pipeline } from 'node:stream/promises';
-import yargs from 'yargs';
 import { DEFAULTS } from '../../core/limits.ts';
 import {
   SCENARIO_NAMES,
@@ -8,11 +7,11 @@ import {
 } from '../../core/scenario/scenario-names.ts';
 import { generateStore } from '../../core/store/generate-store.ts';
 import { storeText } from '../../core/store/store-text.ts';
-import { packageRoot } from '../../server/files.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import { parseChoice } from '../../terminal/command.ts';
 import { renderTable } from '../../terminal/terminal.ts';
 import { requireNew, writeStore } from '../../terminal/write-files.ts';
+import { renderCompletionScript } from '../command-help.ts';
 import type { ProgramCommand } from '../flags.ts';
 
 export const scenarios: ProgramCommand = ({ positionals: [name], terminal: { style } }) => {
@@ -48,10 +47,5 @@ export const completion: ProgramCommand = async ({ positionals: [shell] }) => {
     process.env.SHELL = parseChoice(SHELLS, shell, 'completion');
     process.env.ZSH_NAME = '';
   }
-  let text = '';
-  const parser = yargs([], packageRoot).scriptName('petstore-mock').completion('completion');
-  await parser.parse(['completion'], {}, (_error, _argv, output) => {
-    text = output;
-  });
-  return { text: `${text}\n`, exitCode: 0 };
+  return { text: await renderCompletionScript(), exitCode: 0 };
 };
