@@ -4,6 +4,7 @@ import { DASHBOARD } from './features/dashboard/feature.ts';
 import { DEPLOYMENT } from './features/deployment/feature.ts';
 import { DISK } from './features/disk/feature.ts';
 import { FLEET } from './features/fleet/feature.ts';
+import { HAR } from './features/har/feature.ts';
 import { OPENAPI } from './features/openapi/feature.ts';
 import { RESOURCES } from './features/resources/feature.ts';
 import { TIME_TRAVEL } from './features/time-travel/feature.ts';
@@ -21,6 +22,7 @@ const LISTED = [
   DEPLOYMENT,
   DISK,
   FLEET,
+  HAR,
   OPENAPI,
   RESOURCES,
   TIME_TRAVEL,

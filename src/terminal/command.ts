@@ -1,4 +1,6 @@
+import type { Route } from '../client/control-client.ts';
 import { describe, joinWords, suggest } from '../core/words.ts';
+import type { RanExchange } from '../server/feature.ts';
 import { readText, SETTINGS_LIMIT } from '../server/files.ts';
 import type { OptionGroups } from '../server/options.ts';
 import type { Terminal } from './terminal.ts';
@@ -53,11 +55,20 @@ export interface FeatureCommand extends CommandShape {
   load(): Promise<LoadedCommand>;
 }
 
+/** What the program can write of the exchanges of a run, to a file that a flag names. */
+export interface RunFile {
+  /** Where a server that somebody else started answers with it. */
+  readonly route: Route;
+  write(exchanges: readonly RanExchange[], origin: string): Promise<string>;
+}
+
 /** What a feature adds to the program. */
 export interface ProgramFeature {
   /** Rows of flags that no server takes. */
   readonly flags?: OptionGroups;
   readonly commands?: Readonly<Record<string, FeatureCommand>>;
+  /** By the names of their flags. */
+  readonly runFiles?: Readonly<Record<string, RunFile>>;
   /** Called before a server starts. Throws a UsageError to refuse. */
   beforeStart?(flags: object, terminal: Terminal): Promise<void>;
 }

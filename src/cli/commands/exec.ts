@@ -1,6 +1,4 @@
-import { writeHar } from '../../core/control/journal/har.ts';
 import { beforeStart } from '../../features.ts';
-import { packageVersion } from '../../server/files.ts';
 import { readTextFile, refusal } from '../../terminal/command.ts';
 import { formatNotice } from '../../terminal/terminal.ts';
 import { CallTracker } from '../call-tracker.ts';
@@ -8,6 +6,7 @@ import { describeEnding, type FinishedRun, Runner } from '../child.ts';
 import { ExchangeRecorder } from '../exchange-recorder.ts';
 import type { Flags, ProgramCommand } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
+import { listRunFiles } from '../reports.ts';
 import { concludeRun } from '../run-evidence.ts';
 import { compareTranscripts, readCallParts, writeTranscript } from '../transcript.ts';
 import { reloadNotice } from './serve.ts';
@@ -29,7 +28,9 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   const earlier = await readEarlierCalls(flags);
   const tracker = new CallTracker();
   const recorder = new ExchangeRecorder();
-  const isRecorded = [flags.har, flags.calls, earlier.calls].some((it) => it !== undefined);
+  const runFiles = listRunFiles(flags);
+  const isRecorded =
+    runFiles.length > 0 || flags.calls !== undefined || earlier.calls !== undefined;
   const isShown = flags.coverage?.some((file) => file.endsWith('.html'));
   const run = await runner.run(
     {
@@ -54,8 +55,14 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   if (ending.kind !== 'exited')
     notices.write(formatNotice(`${words[0]} ${describeEnding(ending).text}`));
   if (ending.kind === 'not-started') return { exitCode: ending.exitCode };
+  const { files, ...compared } = compareRun(flags, run, recorder, earlier);
+  const { origin } = new URL(run.server.url);
+  const writing = runFiles.map(async ([file, { write }]) => {
+    return [file, await write(recorder.newest(), origin)] as const;
+  });
   const concluded = await concludeRun({ ...terminal, style }, flags, {
-    ...compareRun(flags, run, recorder, earlier),
+    ...compared,
+    files: [...(await Promise.all(writing)), ...files],
     title: words.join(' '),
     tracker,
     wasCalled: tracker.calls > 0,
@@ -68,7 +75,7 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
 const CUT = 'the command made too many calls to compare: memory does not hold them';
 
 function compareRun(
-  { har, calls, callsAgainst: file = '' }: Flags,
+  { calls, callsAgainst: file = '' }: Flags,
   { server }: FinishedRun,
   recorder: ExchangeRecorder,
   earlier: EarlierCalls,
@@ -78,15 +85,9 @@ function compareRun(
   const sent = isCompared ? writeTranscript(recorder.list(), earlier.parts) : '';
   const difference =
     earlier.calls === undefined ? undefined : compareTranscripts(earlier.calls, sent);
-  const files: [string, string][] = [];
-  if (har !== undefined) {
-    const { origin } = new URL(server.url);
-    files.push([har, [...writeHar(packageVersion(), origin, exchanges)].join('')]);
-  }
-  if (calls !== undefined) files.push([calls, sent]);
   return {
     evidence: { coverage: server.coverage(), findings: server.findings(), exchanges },
-    files,
+    files: calls === undefined ? [] : [[calls, sent] as const],
     problems: isCompared && recorder.isCut ? [CUT] : [],
     difference: difference && { ...difference, file },
   };

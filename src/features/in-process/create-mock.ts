@@ -7,6 +7,7 @@ import { type Platform, WEB_PLATFORM } from '../../core/platform.ts';
 import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
+import { HAR_ENDPOINTS } from '../har/endpoints.ts';
 import { OPENAPI_ENDPOINTS } from '../openapi/endpoints.ts';
 import { RESOURCES } from '../resources/feature.ts';
 import { TIME_TRAVEL } from '../time-travel/feature.ts';
@@ -18,7 +19,8 @@ const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
 
 /** What this build has besides the core, a line each. */
 const FEATURES = [
-  OPENAPI_ENDPOINTS, //
+  HAR_ENDPOINTS, //
+  OPENAPI_ENDPOINTS,
   RESOURCES,
   TIME_TRAVEL,
 ];

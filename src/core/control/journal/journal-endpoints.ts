@@ -107,12 +107,12 @@ const LIMITED_FILTER = object({
   order: optional(choice(['asc', 'desc']), '`desc` lists the newest first; `asc` is the default.'),
 });
 
-const HAR_FILTER = object({
+export const HAR_FILTER = object({
   ...LIMITED_FILTER.members,
   all: optional(FLAG, 'Export those of each sandbox that exists.'),
 });
 
-/* What few ask for is loaded when they do: HAR, counts and streams. */
+/* What few ask for is loaded when they do: counts and streams. */
 
 const EVENTS = 'text/event-stream';
 
@@ -127,7 +127,7 @@ export const JOURNAL_ENDPOINTS = [
     query: LIMITED_FILTER,
     replies: { 200: JOURNAL },
     handle: async ({ sandbox, kept, query }) => {
-      const { exchanges, total, dropped } = await select(kept.journal, query);
+      const { exchanges, total, dropped } = await readOrdered(kept.journal, query);
       const texts = listText(exchanges, formatExchange);
       const edits = query.edits ? sandbox.journal.edits().map(showEdit) : undefined;
       const counts = `"dropped":${dropped},"total":${total}`;
@@ -142,18 +142,6 @@ export const JOURNAL_ENDPOINTS = [
       'Selects exchanges as `GET requests` does. Credentials are masked, and bodies that the journal kept only in part are marked.',
     query: HAR_FILTER,
     replies: { 200: ANY_OBJECT },
-    handle: async ({ sandbox, query: { all, ...query }, origin, parts }) => {
-      const { writeHar } = await import('./har.ts');
-      const { persistence, sandboxes, version } = parts;
-      const names = all ? [...(await persistence.unused()).keys()] : [];
-      const selected = all ? names.flatMap((name) => sandboxes.find(name) ?? []) : [sandbox];
-      const exported = selected.map(async (one) => {
-        const { exchanges } = await select(persistence.of(one).journal, query);
-        return exchanges.map((exchange) => ({ sandbox: one.name, exchange }));
-      });
-      const ran = (await Promise.all(exported)).flat();
-      return { status: 200, content: writeHar(version, origin, ran) };
-    },
   }),
   endpoint('deleteRequests', 'DELETE /requests', {
     summary: 'Clear the journal',
@@ -246,7 +234,7 @@ function* joinParts(before: string, list: Iterable<string>, after: string): Gene
   yield after;
 }
 
-async function select(
+export async function readOrdered(
   journal: JournalReader,
   { limit, order, edits: _, ...filter }: ValueOf<typeof LIMITED_FILTER>,
 ): Promise<JournalPage> {
