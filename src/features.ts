@@ -3,6 +3,7 @@ import type { Intersection } from './core/words.ts';
 import { DASHBOARD } from './features/dashboard/feature.ts';
 import { DEPLOYMENT } from './features/deployment/feature.ts';
 import { DISK } from './features/disk/feature.ts';
+import { EVENTS } from './features/events/feature.ts';
 import { FLEET } from './features/fleet/feature.ts';
 import { HAR } from './features/har/feature.ts';
 import { OPENAPI } from './features/openapi/feature.ts';
@@ -21,6 +22,7 @@ const LISTED = [
   DASHBOARD, //
   DEPLOYMENT,
   DISK,
+  EVENTS,
   FLEET,
   HAR,
   OPENAPI,

@@ -7,6 +7,7 @@ import { type Platform, WEB_PLATFORM } from '../../core/platform.ts';
 import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
+import { EVENTS } from '../events/feature.ts';
 import { HAR_ENDPOINTS } from '../har/endpoints.ts';
 import { OPENAPI_ENDPOINTS } from '../openapi/endpoints.ts';
 import { RESOURCES } from '../resources/feature.ts';
@@ -19,7 +20,8 @@ const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
 
 /** What this build has besides the core, a line each. */
 const FEATURES = [
-  HAR_ENDPOINTS, //
+  EVENTS, //
+  HAR_ENDPOINTS,
   OPENAPI_ENDPOINTS,
   RESOURCES,
   TIME_TRAVEL,

@@ -91,3 +91,9 @@ function writeMessage(message: Message): string {
   const body = isJson ? text.replaceAll(/[\r\n]/g, ' ') : JSON.stringify(text);
   return `${mark.slice(0, -1)},"body":${body}}`;
 }
+
+/** What happens in a sandbox, as its stream tells it. */
+export type StreamEvent =
+  | { readonly name: 'exchange' | 'hold'; readonly data: RecordedExchange }
+  | { readonly name: 'dropped'; readonly data: { readonly count: number } }
+  | { readonly name: 'edit'; readonly data: object };

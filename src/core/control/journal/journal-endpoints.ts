@@ -1,5 +1,3 @@
-import { INTEGER_TEXT } from '../../json.ts';
-import { LIMITS } from '../../limits.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import {
   createCoverageReport,
@@ -20,7 +18,6 @@ import {
   REPLY_MEMBERS,
   type ReplyCoverage,
 } from '../../sandbox/report-shapes.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { INSTANT_TEXT, WAIT_TIME } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
@@ -34,7 +31,7 @@ import {
 } from '../../shape/shapes.ts';
 import { listText } from '../../store/store-text.ts';
 import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
-import { ANY_OBJECT, type ControlReply, json, NO_CONTENT, refuse } from '../reply.ts';
+import { ANY_OBJECT, json, NO_CONTENT } from '../reply.ts';
 import { EXCHANGE, formatExchange } from './exchange-text.ts';
 import { HOLD_ENDPOINTS } from './hold-endpoints.ts';
 import { PAST_STATE_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
@@ -91,7 +88,7 @@ const FINDINGS = namedObject('Findings', {
 });
 type Findings = InputOf<typeof FINDINGS>;
 
-const AWAITED_FILTER = namedObject('ExchangeFilter', {
+export const AWAITED_FILTER = namedObject('ExchangeFilter', {
   ...FILTER_MEMBERS,
   atLeast: optional(COUNT, 'Wait until this many exchanges match; 1 by default.'),
   within: optional(
@@ -112,9 +109,7 @@ export const HAR_FILTER = object({
   all: optional(FLAG, 'Export those of each sandbox that exists.'),
 });
 
-/* What few ask for is loaded when they do: counts and streams. */
-
-const EVENTS = 'text/event-stream';
+export const EVENT_STREAM = 'text/event-stream';
 
 const SCOPE = object({
   all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
@@ -156,34 +151,13 @@ export const JOURNAL_ENDPOINTS = [
     body: { shape: AWAITED_FILTER, optional: true },
     example: { body: { operation: 'cancelOrder' } },
     replies: { 200: EXCHANGE_COUNT },
-    handle: async (call) => {
-      const { atLeast, within, ...filter } = call.body;
-      const isAwaited = atLeast !== undefined || within !== undefined;
-      const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
-      const refusal = isAwaited ? refuseListener(call.sandbox) : undefined;
-      if (refusal !== undefined) return refusal;
-      const { waitForCount } = await import('./exchange-stream.ts');
-      return json(await waitForCount(call, filter, wait));
-    },
   }),
   endpoint('streamRequests', 'GET /requests/stream', {
     summary: 'Stream exchanges',
     description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a held reply is released. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. A client that reads slowly gets \`dropped\` for what the journal has dropped meanwhile.`,
     query: EXCHANGE_FILTER,
     replies: { 200: ANY_TEXT },
-    mediaType: EVENTS,
-    handle: async ({ sandbox, kept, headers, parts, query: { after, ...filter } }) => {
-      const lastId = String(headers['last-event-id'] ?? '');
-      const from = INTEGER_TEXT.test(lastId) ? Number(lastId) : after;
-      const refusal = refuseListener(sandbox);
-      if (refusal !== undefined) return refusal;
-      const { openStream } = await import('./exchange-stream.ts');
-      return {
-        status: 200,
-        mediaType: EVENTS,
-        content: (sink) => void openStream(sink, parts.platform, kept, filter, from),
-      };
-    },
+    mediaType: EVENT_STREAM,
   }),
   endpoint('getRequest', 'GET /requests/{number}', {
     summary: 'Read an exchange',
@@ -240,11 +214,6 @@ export async function readOrdered(
 ): Promise<JournalPage> {
   const page = await journal.select({ filter, limit });
   return order === 'desc' ? page : { ...page, exchanges: page.exchanges.toReversed() };
-}
-
-function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
-  const message = `at most ${LIMITS.listeners} streams and waiting counts may be open in a sandbox`;
-  return listeners < LIMITS.listeners ? undefined : refuse('invalid_input', 400, message);
 }
 
 async function readTotals({

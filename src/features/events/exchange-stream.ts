@@ -1,16 +1,39 @@
-import type { Platform } from '../../platform.ts';
-import type { Exchange } from '../../sandbox/exchange.ts';
-import { type ExchangeFilter, passes } from '../../sandbox/exchange-filter.ts';
-import type { KeptSandbox } from '../../sandbox/persistence.ts';
-import { StorageError } from '../../sandbox/storage-error.ts';
-import type { ControlCall } from '../endpoint.ts';
-import type { EventSink } from '../reply.ts';
-import { formatExchange, type RecordedExchange } from './exchange-text.ts';
+import type { ControlCall } from '../../core/control/endpoint.ts';
+import { formatExchange } from '../../core/control/journal/exchange-text.ts';
+import { type AWAITED_FILTER, EVENT_STREAM } from '../../core/control/journal/journal-endpoints.ts';
+import { type ControlReply, type EventSink, json, refuse } from '../../core/control/reply.ts';
+import { INTEGER_TEXT } from '../../core/json.ts';
+import { LIMITS } from '../../core/limits.ts';
+import type { Platform } from '../../core/platform.ts';
+import type { Exchange } from '../../core/sandbox/exchange.ts';
+import { type ExchangeFilter, passes } from '../../core/sandbox/exchange-filter.ts';
+import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
+import type { Sandbox } from '../../core/sandbox/sandbox.ts';
+import { StorageError } from '../../core/sandbox/storage-error.ts';
+import type { ValueOf } from '../../core/shape/shapes.ts';
 
-export type StreamEvent =
-  | { readonly name: 'exchange' | 'hold'; readonly data: RecordedExchange }
-  | { readonly name: 'dropped'; readonly data: { readonly count: number } }
-  | { readonly name: 'edit'; readonly data: object };
+export const EVENT_HANDLERS = {
+  async countRequests(call: ControlCall<ValueOf<typeof AWAITED_FILTER>>) {
+    const { atLeast, within, ...filter } = call.body;
+    const isAwaited = atLeast !== undefined || within !== undefined;
+    const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
+    const refusal = isAwaited ? refuseListener(call.sandbox) : undefined;
+    return refusal ?? json(await waitForCount(call, filter, wait));
+  },
+  async streamRequests(call: ControlCall<unknown, ExchangeFilter>): Promise<ControlReply> {
+    const { sandbox, kept, headers, parts } = call;
+    const { after, ...filter } = call.query;
+    const lastId = String(headers['last-event-id'] ?? '');
+    const from = INTEGER_TEXT.test(lastId) ? Number(lastId) : after;
+    const content = (sink: EventSink) => void openStream(sink, parts.platform, kept, filter, from);
+    return refuseListener(sandbox) ?? { status: 200, mediaType: EVENT_STREAM, content };
+  },
+};
+
+function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
+  const message = `at most ${LIMITS.listeners} streams and waiting counts may be open in a sandbox`;
+  return listeners < LIMITS.listeners ? undefined : refuse('invalid_input', 400, message);
+}
 
 /** In which events gather: a page draws as often. */
 const INTERVAL_MS = 250;
@@ -158,7 +181,7 @@ async function attempt(read: () => Promise<void>): Promise<boolean> {
 }
 
 /** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
-export async function waitForCount(
+async function waitForCount(
   { kept, parts, onDisconnect }: Pick<ControlCall, 'kept' | 'parts' | 'onDisconnect'>,
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },
