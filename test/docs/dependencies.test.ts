@@ -12,7 +12,7 @@ function packagesIn(page: string, title: string): string[] {
 test('the docs give a reason for every dependency of package.json, and for no other', () => {
   const { devDependencies } = JSON.parse(readPage('package.json'));
   const listed = [
-    ...packagesIn('docs/dependencies.md', 'Bundled'),
+    ...packagesIn('docs/design.md', 'Bundled'),
     ...packagesIn('CONTRIBUTING.md', 'Tools'),
   ];
   expect(listed.sort()).toEqual(Object.keys(devDependencies).sort());

@@ -123,6 +123,7 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
         statuses.join(', ') || 'any',
       ]),
     ],
+    Findings: list('code', FINDING_CODE_NAMES.map(code)),
     Limits: [
       ['what', 'limit'],
       Object.entries(LIMITS).map(([name, max]) => [
@@ -148,12 +149,9 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, Columns>>>> = {
       shippedScenarios(NODE_PLATFORM).map(({ name, description }) => [code(name), description]),
     ],
   },
-  'docs/findings.md': {
-    Findings: list('code', FINDING_CODE_NAMES.map(code)),
-    'Report formats': list('extension', Object.keys(REPORT_FORMATS).map(code)),
-  },
   'docs/coverage.md': {
     'Run a command under `exec`': list('variable', EXEC_VARIABLES.map(code)),
+    'Write reports': list('extension', Object.keys(REPORT_FORMATS).map(code)),
   },
 };
 
