@@ -1,23 +1,20 @@
 import { BODY_LIMITS } from '../core/contract/assumptions/protocol-assumptions.ts';
 import { type OperationId, operationShape } from '../core/contract/operations.ts';
-import { belowBase, type Target } from '../core/contract/target.ts';
-import { LIMITS } from '../core/limits.ts';
+import { belowBase, parseQuery, type Target } from '../core/contract/target.ts';
+import { DEFAULT_SANDBOX, LIMITS, NAME_PATTERN } from '../core/limits.ts';
 import type { Platform } from '../core/platform.ts';
 import { needsService, readServiceState } from '../core/sandbox/answer.ts';
 import type { Exchange, ServiceRequest } from '../core/sandbox/exchange.ts';
 import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
-import type { Sandbox } from '../core/sandbox/sandbox.ts';
-import type { Responder, ResponderCall, Sandboxes } from '../core/sandbox/sandboxes.ts';
-import {
-  createServiceRequest,
-  findOperation,
-  locateSandbox,
-  type RequestHead,
-  type SandboxLocation,
-} from '../core/sandbox/service-request.ts';
+import { Sandbox } from '../core/sandbox/sandbox.ts';
+import { refuseName, refuseRequest, type Sandboxes } from '../core/sandbox/sandboxes.ts';
+import { StorageError } from '../core/sandbox/storage-error.ts';
 import { currentInstant } from '../core/service/clock.ts';
-import type { RequestBody } from '../core/service/input.ts';
+import type { Call, RequestBody, RequestHeaders } from '../core/service/input.ts';
+import { bearerToken, isListedKey } from '../core/service/keyring.ts';
+import { refuseKey } from '../core/service/operation.ts';
 import type { Reply } from '../core/service/reply.ts';
+import { describeRoute } from '../core/service/unknown-route.ts';
 import type { ServerPersistence } from './server-persistence.ts';
 
 /** What answers requests for the service, whichever way they come in. */
@@ -25,6 +22,65 @@ export interface ServiceParts {
   readonly sandboxes: Sandboxes;
   readonly persistence: ServerPersistence;
   readonly platform: Platform;
+}
+
+export interface RequestHead {
+  readonly method: string;
+  readonly headers: RequestHeaders;
+  /** Names and values in turn, as the client sent them. */
+  readonly rawHeaders: readonly string[];
+  /** Where an Express app has mounted the mock. */
+  readonly mount: string;
+  readonly port: number | undefined;
+  readonly receivedAt: number;
+}
+
+export function findOperation({ route }: Target, method: string): OperationId | undefined {
+  return route?.operations.get(method === 'HEAD' ? 'GET' : method);
+}
+
+/** @param authorization without the sandbox name in its token */
+export function createServiceRequest(
+  head: RequestHead,
+  target: Target,
+  authorization: string | undefined,
+  body: RequestBody,
+  operation = findOperation(target, head.method),
+): ServiceRequest {
+  const { method, headers, rawHeaders, mount, port, receivedAt } = head;
+  return {
+    method,
+    target: mount + target.url,
+    authorization,
+    headers: rawHeaders,
+    origin: headers.origin?.toString(),
+    port,
+    receivedAt,
+    replays: undefined,
+    call: operation && createCall(operation, head, target, authorization, body),
+    route: operation === undefined ? describeRoute(method, headers, target) : undefined,
+    supplied: undefined,
+  };
+}
+
+function createCall(
+  operation: OperationId,
+  { headers, rawHeaders, mount }: RequestHead,
+  target: Target,
+  authorization: string | undefined,
+  body: RequestBody,
+): Call {
+  return {
+    operation,
+    path: mount + target.path,
+    pathId: target.pathId,
+    query: parseQuery(target),
+    headers: rawHeaders,
+    authorization,
+    contentType: headers['content-type']?.toString(),
+    contentEncoding: headers['content-encoding']?.toString(),
+    body,
+  };
 }
 
 /** A request whose body may still arrive. */
@@ -76,40 +132,59 @@ export function bodyLimit({ head, operation, forwarded, location }: Arrival): nu
 
 /** A promise if the request asks for something with `Prefer`, or more than memory keeps the sandbox. */
 export function answerArrival(
-  { sandboxes, persistence, platform }: ServiceParts,
+  parts: ServiceParts,
   arrival: Arrival,
   body: RequestBody,
 ): Exchange | Promise<Exchange> {
+  const { persistence } = parts;
   const { head, target, location, operation, forwarded } = arrival;
   const { sandbox, authorization } = location;
   const request = createServiceRequest(head, target, authorization, body, operation);
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined)
     return answerRequest(persistence, sandbox, { ...request, supplied: { reply: refusal } });
-  const override = request.call && sandboxes.override?.(request.call);
-  const { prefer } = head.headers;
-  const isAsked = prefer !== undefined && request.call && !sandbox.state.settings.start.plain;
-  const preference =
-    isAsked && override === undefined
-      ? readPrefer(String(prefer), platform, async () =>
-          persistence.run(sandbox, () => sandbox.read()),
-        )
-      : override;
-  if (forwarded !== undefined) {
-    const { upstream, below } = forwarded;
-    const asked: ResponderCall = {
-      request,
-      target: below,
-      body,
-      sandbox: sandbox.name,
-      state: readServiceState(sandbox.state, Date.now()),
-      onDisconnect: arrival.onDisconnect,
-    };
-    return askUpstream(upstream, asked, persistence, sandbox, preference);
-  }
-  return preference instanceof Promise
-    ? preference.then((read) => answerRequest(persistence, sandbox, request, read))
-    : answerRequest(persistence, sandbox, request, preference);
+  const preference = findPreference(parts, head, sandbox, request);
+  if (forwarded !== undefined || preference instanceof Promise)
+    return answerLater(parts, arrival, body, request, preference);
+  return answerRequest(persistence, sandbox, request, preference);
+}
+
+/** What the server decides about the call, else what the request prefers. */
+function findPreference(
+  { sandboxes, persistence, platform }: ServiceParts,
+  { headers: { prefer } }: RequestHead,
+  sandbox: Sandbox,
+  { call }: ServiceRequest,
+): Promise<Preference | undefined> | Preference | undefined {
+  const override = call && sandboxes.override?.(call);
+  const isRead = prefer !== undefined && call !== undefined && !sandbox.state.settings.start.plain;
+  if (override !== undefined || !isRead) return override;
+  return readPrefer(String(prefer), platform, async () =>
+    persistence.run(sandbox, () => sandbox.read()),
+  );
+}
+
+/** Answers once the preference is read, and the upstream has replied where no rule does. */
+async function answerLater(
+  { persistence }: ServiceParts,
+  { location: { sandbox }, forwarded, onDisconnect }: Arrival,
+  body: RequestBody,
+  request: ServiceRequest,
+  preferring: Promise<Preference | undefined> | Preference | undefined,
+): Promise<Exchange> {
+  const preference = await preferring;
+  // A call that is refused for it must not be carried out.
+  const isWrong = preference?.kind === 'wrong' && preference.strict;
+  if (forwarded === undefined || isWrong)
+    return answerRequest(persistence, sandbox, request, preference);
+  const state = readServiceState(sandbox.state, Date.now());
+  const { call } = request;
+  const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
+  const { upstream, below: target } = forwarded;
+  const asked = { request, target, body, sandbox: sandbox.name, state, onDisconnect };
+  const reply = needsService(match) ? await upstream.respond(asked) : undefined;
+  const supplied = { reply, match };
+  return answerRequest(persistence, sandbox, { ...request, supplied }, preference);
 }
 
 /** Answers a request. A promise unless only memory keeps the sandbox. */
@@ -131,26 +206,6 @@ export function answerRequest(
   }
 }
 
-/** Lets the upstream answer, unless a rule of the sandbox does, and records the exchange. */
-async function askUpstream(
-  upstream: Responder,
-  asked: ResponderCall,
-  persistence: ServerPersistence,
-  sandbox: Sandbox,
-  preparing: Promise<Preference | undefined> | Preference | undefined,
-): Promise<Exchange> {
-  const preference = await preparing;
-  const { request } = asked;
-  const { call } = request;
-  // A call that is refused for it must not be carried out.
-  if (preference?.kind === 'wrong' && preference.strict)
-    return answerRequest(persistence, sandbox, request, preference);
-  const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
-  const reply = needsService(match) ? await upstream.respond(asked) : undefined;
-  const answered = { ...request, supplied: { reply, match } };
-  return answerRequest(persistence, sandbox, answered, preference);
-}
-
 /** Remembers that the client has left before its reply was sent, as far as that can be kept. */
 export async function loseReply(
   { persistence }: ServiceParts,
@@ -162,4 +217,67 @@ export async function loseReply(
   } catch {
     // Only a finding depends on it.
   }
+}
+
+/** The sandbox that a request is for. */
+export interface SandboxLocation {
+  readonly sandbox: Sandbox;
+  /** The `Authorization` header, without the sandbox name in its token. */
+  readonly authorization: string | undefined;
+  /** The default sandbox then answers with it. */
+  readonly refusal?: Reply;
+  /** The same, if the request calls an operation. */
+  readonly keyRefusal?: Reply;
+}
+
+/** The path names the sandbox, else the key, else the header `Mock-Sandbox`, else it is the default one. */
+export function locateSandbox(
+  sandboxes: Sandboxes,
+  inPath: string | undefined,
+  { authorization: sent, 'mock-sandbox': header }: RequestHeaders,
+): SandboxLocation {
+  const inHeader = header?.toString();
+  const [authorization, inKey] = splitKey(sandboxes, inPath, inHeader, sent?.toString());
+  const name = inPath ?? inKey ?? inHeader;
+  const sandbox = sandboxes.default;
+  if (name === undefined) {
+    if (!sandboxes.required) return { sandbox, authorization };
+    const how =
+      'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
+    const refusal = refuseRequest(sandboxes, 'sandbox_required', 400, `name a sandbox: ${how}`);
+    return { sandbox, authorization, refusal };
+  }
+  // A wrong name is a mistake, also where another one decides.
+  const given = [inKey, inHeader, name];
+  const wrong = given.find((text) => text !== undefined && !NAME_PATTERN.test(text));
+  if (wrong !== undefined) {
+    return { sandbox, authorization, refusal: refuseName(sandboxes, wrong) };
+  }
+  try {
+    const admitted = sandboxes.admit(name, authorization);
+    if (admitted instanceof Sandbox) return { sandbox: admitted, authorization };
+    return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error;
+    const refusal = refuseRequest(sandboxes, error.code, 503, error.refusal);
+    return { sandbox, authorization, refusal };
+  }
+}
+
+/** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
+function splitKey(
+  sandboxes: Sandboxes,
+  inPath: string | undefined,
+  inHeader: string | undefined,
+  authorization: string | undefined,
+): readonly [authorization: string | undefined, name?: string] {
+  if (!authorization?.includes('~')) return [authorization];
+  const sandbox = sandboxes.find(inPath ?? inHeader ?? DEFAULT_SANDBOX) ?? sandboxes.default;
+  const { keys } = sandbox.state.settings;
+  // The mock does not know the keys of a deployment.
+  const isWhole =
+    (inPath !== undefined && sandboxes.upstream !== undefined) || isListedKey(keys, authorization);
+  if (isWhole || bearerToken(authorization) === undefined) return [authorization];
+  const tilde = authorization.lastIndexOf('~');
+  return [authorization.slice(0, tilde), authorization.slice(tilde + 1)];
 }

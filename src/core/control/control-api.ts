@@ -1,6 +1,6 @@
 import { DEFAULT_SANDBOX, NAME_PATTERN } from '../limits.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
-import { refuseName } from '../sandbox/service-request.ts';
+import { refuseName } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage-error.ts';
 import { ContentError, formatProblem } from '../words.ts';
 import {

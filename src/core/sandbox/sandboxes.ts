@@ -1,10 +1,18 @@
-import { DEFAULT_SANDBOX, DEFAULTS, PERMANENT_SANDBOXES, STAGING_SANDBOX } from '../limits.ts';
+import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
+import {
+  DEFAULT_SANDBOX,
+  DEFAULTS,
+  NAME_FORM,
+  PERMANENT_SANDBOXES,
+  STAGING_SANDBOX,
+} from '../limits.ts';
 import type { Platform } from '../platform.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import type { Call, RequestBody } from '../service/input.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
 import type { ServiceState } from '../service/operation.ts';
-import type { Reply } from '../service/reply.ts';
+import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
+import { describe } from '../words.ts';
 import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import type { ServiceRequest } from './exchange.ts';
@@ -218,4 +226,18 @@ export interface Responder {
   /** Sent in place of the client's. */
   readonly key: string | undefined;
   readonly respond: (call: ResponderCall) => Promise<Reply>;
+}
+
+export function refuseName(sandboxes: Sandboxes, name: string): Reply {
+  const message = `sandbox name: expected ${NAME_FORM}, found ${describe(name)}`;
+  return refuseRequest(sandboxes, 'sandbox_name_invalid', 400, message);
+}
+
+export function refuseRequest<C extends ErrorCode>(
+  { default: sandbox }: Sandboxes,
+  code: C,
+  status: StatusOf<C>,
+  message: string,
+): Reply {
+  return errorReply(new AssumptionTrace(sandbox.state.settings.choices), code, status, message);
 }

@@ -4,12 +4,12 @@ import { BASE_PATH } from '../../core/contract/operations.ts';
 import { parseTarget } from '../../core/contract/target.ts';
 import { answer } from '../../core/sandbox/answer.ts';
 import type { Exchange } from '../../core/sandbox/exchange.ts';
-import { createServiceRequest } from '../../core/sandbox/service-request.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createStart, type Start } from '../../core/scenario/sandbox-start.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { basisReasons, type Representation, representationFor } from '../../core/service/reply.ts';
 import { createStore, type Store } from '../../core/store/store.ts';
+import { createServiceRequest } from '../../server/arrival.ts';
 import type { DeploymentRequest } from './deployment-client.ts';
 import type { DeploymentReply } from './deployment-reply.ts';
 

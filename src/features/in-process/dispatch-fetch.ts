@@ -12,7 +12,6 @@ import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
 import { createRootReply } from '../../core/control/root.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { isWaiting } from '../../core/sandbox/exchange.ts';
-import type { RequestHead } from '../../core/sandbox/service-request.ts';
 import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
@@ -22,6 +21,7 @@ import {
   bodyLimit,
   loseReply,
   openArrival,
+  type RequestHead,
   type ServiceParts,
 } from '../../server/arrival.ts';
 import { createResponse, networkError, streamEvents, streamPieces } from './create-response.ts';

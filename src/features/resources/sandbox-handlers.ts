@@ -16,7 +16,7 @@ import {
 import { DEFAULT_SANDBOX, NAME_PATTERN, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import { createFindingsReport } from '../../core/sandbox/coverage.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
-import { refuseName } from '../../core/sandbox/service-request.ts';
+import { refuseName } from '../../core/sandbox/sandboxes.ts';
 import { describe } from '../../core/words.ts';
 import { createListReply, type Page, selectPage } from './select-page.ts';
 

@@ -34,13 +34,13 @@ import { changesNoRecord, type RememberedStates } from '../../core/sandbox/journ
 import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import { readPrefer } from '../../core/sandbox/preference.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
-import { createServiceRequest } from '../../core/sandbox/service-request.ts';
 import { changeLayers, NO_PAST, type State } from '../../core/sandbox/state.ts';
 import { currentInstant, steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { basisReasons } from '../../core/service/reply.ts';
 import type { ValueOf } from '../../core/shape/shapes.ts';
 import { storeText } from '../../core/store/store-text.ts';
+import { createServiceRequest } from '../../server/arrival.ts';
 import { writeRule } from './rule-text.ts';
 
 const NO_CLIENT: ReadyReply = {

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { parseTarget, type Target } from '../../core/contract/target.ts';
 import { type Exchange, isWaiting, type ServiceRequest } from '../../core/sandbox/exchange.ts';
-import { createServiceRequest, type RequestHead } from '../../core/sandbox/service-request.ts';
 import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
@@ -11,8 +10,10 @@ import {
   type Arrival,
   answerArrival,
   bodyLimit,
+  createServiceRequest,
   loseReply,
   openArrival,
+  type RequestHead,
   type ServiceParts,
 } from '../arrival.ts';
 import { applyFault, resetConnection } from './faults.ts';

@@ -8,12 +8,12 @@ import {
 } from '../../../src/core/contract/assumption-table.ts';
 import { BODY_LIMITS } from '../../../src/core/contract/assumptions/protocol-assumptions.ts';
 import { parseQuery, parseTarget } from '../../../src/core/contract/target.ts';
-import { findOperation } from '../../../src/core/sandbox/service-request.ts';
 import { BodyBytes, type Call } from '../../../src/core/service/input.ts';
 import type { ServiceState } from '../../../src/core/service/operation.ts';
 import type { Reply } from '../../../src/core/service/reply.ts';
 import { SERVICE } from '../../../src/core/service/service.ts';
 import type { DeploymentRequest } from '../../../src/features/deployment/deployment-client.ts';
+import { findOperation } from '../../../src/server/arrival.ts';
 import { loadFixtureSync } from '../../../src/server/fixtures.ts';
 import { callOf } from '../../helpers/call.ts';
 import { drawRequests } from '../../helpers/drawn-requests.ts';
