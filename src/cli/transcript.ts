@@ -1,10 +1,10 @@
 import { parseQuery, parseTarget } from '../core/contract/target.ts';
 import { INTEGER_TEXT, isObject, parseInput, tryParseJson, writeJson } from '../core/json.ts';
 import { pairHeaders } from '../core/raw-http.ts';
+import { isByHand } from '../core/sandbox/answer.ts';
 import {
   bodyText,
   type Exchange,
-  isByHand,
   isCredential,
   isDropped,
   maskHeaders,

@@ -1,4 +1,5 @@
 import { operationShape } from '../contract/operations.ts';
+import { findHeader } from '../raw-http.ts';
 import { hasEffect, isDelivered } from '../scenario/fault-table.ts';
 import { CallCounter, matchRules, type RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock } from '../service/clock.ts';
@@ -8,16 +9,10 @@ import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { SERVICE } from '../service/service.ts';
 import { refuseUnknownRoute } from '../service/unknown-route.ts';
 import { createExchange } from './create-exchange.ts';
-import {
-  type DecidedRequest,
-  type Exchange,
-  type ExchangeUnderWay,
-  isByHand,
-  type ServiceRequest,
-} from './exchange.ts';
+import type { EditText } from './edit-log.ts';
+import type { DecidedRequest, Exchange, ExchangeUnderWay, ServiceRequest } from './exchange.ts';
 import { findInRequest, judgeRepetition } from './findings.ts';
 import { forceReply } from './forced-reply.ts';
-import type { EditText } from './journal-page.ts';
 import type { Preference } from './preference.ts';
 import { pastStore, rememberStore, type State } from './state.ts';
 
@@ -72,6 +67,17 @@ export function answer(
     result: exchange,
     exchange,
   };
+}
+
+/**
+ * Whether a person has sent it through the mock's own tools: a replay, or a call of the page. It says
+ * nothing about the client, so coverage and findings leave it out.
+ */
+export function isByHand({
+  headers,
+  replays,
+}: Pick<ServiceRequest, 'headers' | 'replays'>): boolean {
+  return replays !== undefined || findHeader(headers, 'mock-client') !== undefined;
 }
 
 function decide(

@@ -1,7 +1,8 @@
 import { object } from '../shape/objects.ts';
 import { convert, type Shape, type ValueOf } from '../shape/shapes.ts';
 import { type Intersection, rowNames } from '../words.ts';
-import { type Exchange, isByHand } from './exchange.ts';
+import { isByHand } from './answer.ts';
+import type { Exchange } from './exchange.ts';
 import { EXCHANGE_FIELDS } from './exchange-fields.ts';
 import {
   contains,

@@ -1,6 +1,5 @@
 import { toText } from '../bytes.ts';
 import type { OperationId } from '../contract/operations.ts';
-import { LIMITS } from '../limits.ts';
 import { findHeader, isCoded, type Message, type RawHeaders, readHeaderText } from '../raw-http.ts';
 import type { Fault } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
@@ -130,26 +129,6 @@ export function findHoldFindings({ hold }: Exchange): readonly FindingText[] {
 
 export function listFindings(exchange: Exchange): readonly FindingText[] {
   return [...exchange.findings, ...findHoldFindings(exchange)];
-}
-
-/**
- * Whether a person has sent it through the mock's own tools: a replay, or a call of the page. It says
- * nothing about the client, so coverage and findings leave it out.
- */
-export function isByHand({
-  headers,
-  replays,
-}: Pick<ServiceRequest, 'headers' | 'replays'>): boolean {
-  return replays !== undefined || findHeader(headers, 'mock-client') !== undefined;
-}
-
-/** @param max bytes of a body that stays: by default, of one that a journal keeps */
-export function withoutBodies(exchange: Exchange, max = LIMITS.keptBody): Exchange {
-  const { request, reply } = exchange;
-  if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;
-  const shorten = <M extends Message>(message: M): M =>
-    message.size > max ? { ...message, body: undefined, decoded: undefined } : message;
-  return { ...exchange, request: shorten(request), reply: reply && shorten(reply) };
 }
 
 export function isDropped({ body, size }: Message): boolean {

@@ -141,7 +141,7 @@ function formatFirst({ store, represent }: ServiceState, record: RecordName): st
 }
 
 /** A reply that a rule has made or changed, with what the document does not allow in it. */
-export function markOffContract(
+function markOffContract(
   reply: Reply,
   operation: OperationId,
   { by, reply: forced, fault, isMeant = false }: RuleMatch,

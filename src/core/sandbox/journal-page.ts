@@ -1,28 +1,6 @@
-import type { CollectionName } from '../contract/records.ts';
 import type { Exchange, HeldExchange } from './exchange.ts';
 import { type ExchangeFilter, passes } from './exchange-filter.ts';
 import type { State } from './state.ts';
-
-export interface EditText {
-  /** Such as `clock +30 days`. */
-  readonly what: string;
-  /** Such as `ctl`. */
-  readonly by: string;
-}
-
-export interface Edit extends EditText {
-  readonly after: number;
-  /** By the sandbox's clock, in milliseconds since 1970. */
-  readonly at: number;
-  readonly clockMoved: true | undefined;
-  /** How many records of each collection differ from before. */
-  readonly changed: Readonly<Record<CollectionName, number>>;
-  readonly isUndone: boolean;
-}
-
-export function changesNoRecord({ changed }: Edit): boolean {
-  return Object.values(changed).every((count) => count === 0);
-}
 
 export interface JournalQuery {
   readonly filter?: ExchangeFilter | undefined;

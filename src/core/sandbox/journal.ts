@@ -1,29 +1,22 @@
 import { LIMITS } from '../limits.ts';
-import { isMoved } from '../service/clock.ts';
-import { measureChanges } from '../store/merge.ts';
+import type { Message } from '../raw-http.ts';
 import { Totals } from './coverage.ts';
+import { EditLog, type EditText } from './edit-log.ts';
 import {
   type Exchange,
   type ExchangeUnderWay,
   findHoldFindings,
   type HeldExchange,
   type HoldEnd,
-  withoutBodies,
 } from './exchange.ts';
 import {
-  changesNoRecord,
-  type Edit,
-  type EditText,
   type JournalPage,
   type JournalQuery,
   type JournalSize,
   type RememberedStates,
   selectExchanges,
 } from './journal-page.ts';
-import { type MemoryBudget, Ring } from './memory-budget.ts';
 import type { State } from './state.ts';
-
-const MAX_EDITS = 1000;
 
 export interface JournalContext {
   /** How many exchanges it keeps; may be 0. */
@@ -41,27 +34,16 @@ interface Entry {
   readonly bytes: number;
 }
 
-interface KeptEdit {
-  edit: Edit;
-  /** Undefined once it is forgotten, and for what is undone. */
-  before: State | undefined;
-  /** How many calls have changed the store since. */
-  laterCalls: number;
-  /** Counted once another edit follows, so that the latest one can always be undone. */
-  bytes: number;
-}
-
 export class Journal {
   readonly #sandbox: string;
   readonly #context: JournalContext;
-  /** In the order of their numbers, which have gaps where other servers answered. */
+  /** The newest ones, without a gap. */
   readonly #entries: Ring<Entry>;
   #number = 0;
   #isClosed = false;
   #cleared = 0;
   #totals = new Totals();
-  // Created when needed: there can be many sandboxes.
-  #edits: KeptEdit[] | undefined;
+  readonly edits = new EditLog();
 
   constructor(sandbox: string, context: JournalContext) {
     this.#sandbox = sandbox;
@@ -78,8 +60,7 @@ export class Journal {
     exchange.number ||= this.#number + 1;
     this.#number = exchange.number;
     this.#totals.add(exchange, this.#sandbox);
-    const edit = this.#latestEdit();
-    if (edit !== undefined && before.store !== after.store) edit.laterCalls += 1;
+    if (before.store !== after.store) this.edits.noteCall();
     const { capacity } = this.#context;
     if (capacity === 0 || this.#isClosed) return;
     const previous = this.#entries.at(-1)?.exchange;
@@ -97,62 +78,20 @@ export class Journal {
   /** An exchange goes whole, so that no state of it outlives an edit that is forgotten. */
   forgetOldest(): number {
     const oldest = this.#entries.at(0)?.exchange.number;
-    const edit = this.#edits?.slice(0, -1).find(({ bytes }) => bytes > 0);
-    if (edit === undefined || (oldest !== undefined && oldest <= edit.edit.after)) {
-      return this.#entries.shift()?.bytes ?? 0;
-    }
-    const { bytes } = edit;
-    edit.before = undefined;
-    edit.bytes = 0;
-    return bytes;
+    return this.edits.forgetOldest(oldest) || (this.#entries.shift()?.bytes ?? 0);
   }
 
-  /** Keeps an edit, and remembers the state before it; or keeps that the latest one was undone. */
   addEdit(text: EditText, at: number, before: State, after: State, undoes = false): void {
-    const undone = undoes ? this.#latestEdit() : undefined;
-    if (undone !== undefined) {
-      undone.edit = { ...undone.edit, isUndone: true };
-      undone.before = undefined;
-      const earlier = this.#latestEdit();
-      // What these calls changed stands until that one is undone.
-      if (earlier !== undefined && changesNoRecord(undone.edit))
-        earlier.laterCalls += undone.laterCalls;
-    }
-    const { changed, bytes } = measureChanges(before.store, after.store);
-    const clockMoved = isMoved(after.clock);
-    const edit = { ...text, at, clockMoved, after: this.#number, changed, isUndone: undoes };
-    this.#edits ??= [];
-    this.#context.memory.add(this, this.#edits.at(-1)?.bytes ?? 0);
-    this.#edits.push({
-      edit,
-      before: undoes ? undefined : before,
-      laterCalls: 0,
-      bytes: EDIT_BYTES + bytes + countSettings(before, after),
-    });
-    if (this.#edits.length <= MAX_EDITS) return;
-    this.#context.memory.remove(this, this.#edits.shift()?.bytes ?? 0);
+    const bytes = this.edits.add(text, at, this.#number, before, after, undoes);
+    this.#context.memory.add(this, bytes);
   }
 
   forgetStates(): void {
-    for (const known of this.#edits ?? []) known.before = undefined;
+    this.edits.forgetStates();
     for (const entry of this.#entries) {
       entry.before = undefined;
       entry.after = undefined;
     }
-  }
-
-  edits(): readonly Edit[] {
-    return this.#edits?.map(({ edit }) => edit) ?? [];
-  }
-
-  /** The one that an undo takes back, while the state before it is remembered. */
-  lastEdit(): (KeptEdit & { readonly before: State }) | undefined {
-    const last = this.#latestEdit();
-    return last?.before && { ...last, before: last.before };
-  }
-
-  #latestEdit(): KeptEdit | undefined {
-    return this.#edits?.findLast(({ edit }) => !edit.isUndone);
   }
 
   remembered(number: number): RememberedStates | undefined {
@@ -161,16 +100,8 @@ export class Journal {
   }
 
   #entry(number: number): Entry | undefined {
-    let [from, to] = [0, this.#entries.size - 1];
-    while (from <= to) {
-      const middle = (from + to) >> 1;
-      const entry = this.#entries.at(middle);
-      const found = entry?.exchange.number ?? 0;
-      if (found === number) return entry;
-      if (found < number) from = middle + 1;
-      else to = middle - 1;
-    }
-    return undefined;
+    const index = number - (this.#entries.at(0)?.exchange.number ?? 0);
+    return index < 0 ? undefined : this.#entries.at(index);
   }
 
   find(number: number): Exchange | undefined {
@@ -209,12 +140,8 @@ export class Journal {
   /** Of a deleted sandbox, which open streams still read to its end. */
   close(): void {
     this.#isClosed = true;
-    this.#uncount([...this.#entries, ...(this.#edits?.slice(0, -1) ?? [])]);
-  }
-
-  #uncount(counted: readonly { readonly bytes: number }[]): void {
-    const bytes = counted.reduce((sum, it) => sum + it.bytes, 0);
-    this.#context.memory.remove(this, bytes, true);
+    const bytes = Array.from(this.#entries).reduce((sum, entry) => sum + entry.bytes, 0);
+    this.#context.memory.remove(this, bytes + this.edits.bytes, true);
   }
 
   /** Removes every exchange, and forgets that any were dropped; or also edits and what all add up to. */
@@ -222,11 +149,19 @@ export class Journal {
     while (this.#entries.size > 0) this.#forgetExchange();
     this.#cleared = this.#number;
     if (what === 'journal') return;
-    this.#uncount(this.#edits?.slice(0, -1) ?? []);
-    this.#edits = undefined;
+    this.#context.memory.remove(this, this.edits.clear(), true);
     this.#context.past.merge(this.#totals);
     this.#totals = new Totals();
   }
+}
+
+/** @param max bytes of a body that stays: by default, of one that a journal keeps */
+export function withoutBodies(exchange: Exchange, max = LIMITS.keptBody): Exchange {
+  const { request, reply } = exchange;
+  if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;
+  const shorten = <M extends Message>(message: M): M =>
+    message.size > max ? { ...message, body: undefined, decoded: undefined } : message;
+  return { ...exchange, request: shorten(request), reply: reply && shorten(reply) };
 }
 
 /** About what the objects of an exchange take, without texts and bytes. */
@@ -235,7 +170,6 @@ const TEXT_BYTES = 32;
 const COUNTER_BYTES = 64;
 /** A copied chunk of records, the list of chunks, and a replaced record. */
 const STORE_BYTES = 4096;
-const EDIT_BYTES = 1024;
 
 /** A body that the exchange before it shows as well is in memory once. */
 export function countExchange({ target, request, reply }: Exchange, previous?: Exchange): number {
@@ -256,8 +190,88 @@ function countStates({ store, counters }: State, after: State): number {
   return (store === after.store ? 0 : STORE_BYTES) + copied * COUNTER_BYTES;
 }
 
-function countSettings(before: State, after: State): number {
-  const isSame =
-    before.scenarios === after.scenarios && before.settings.active === after.settings.active;
-  return isSame ? 0 : LIMITS.jsonText;
+/** Of all that a server remembers: heads, bodies and earlier states. Twice as much in a heap. */
+export const MAX_REMEMBERED_BYTES = 128 * 1024 * 1024;
+
+/** One for a server. When it is used up, the journal that was used longest ago forgets its oldest. */
+export class MemoryBudget {
+  #bytes = 0;
+  /** In the order of their last use, the latest last. */
+  readonly #journals = new Set<Journal>();
+  #lastUsed: Journal | undefined;
+
+  add(journal: Journal, bytes: number): void {
+    this.#bytes += bytes;
+    if (journal !== this.#lastUsed) {
+      this.#journals.delete(journal);
+      this.#journals.add(journal);
+      this.#lastUsed = journal;
+    }
+    while (this.#bytes > MAX_REMEMBERED_BYTES) {
+      const [unused] = this.#journals;
+      if (unused === undefined) return;
+      const freed = unused.forgetOldest();
+      if (freed === 0) this.#drop(unused);
+      this.#bytes -= freed;
+    }
+  }
+
+  /** @param isLast whether nothing is left in this journal */
+  remove(journal: Journal, bytes: number, isLast = false): void {
+    this.#bytes -= bytes;
+    if (isLast) this.#drop(journal);
+  }
+
+  #drop(journal: Journal): void {
+    this.#journals.delete(journal);
+    if (journal === this.#lastUsed) this.#lastUsed = undefined;
+  }
+}
+
+/**
+ * The newest items of a sequence. One array for all of them: the tables that a growing and shrinking
+ * Map or array leaves behind would keep each item alive through many garbage collections.
+ */
+export class Ring<T> {
+  readonly #capacity: number;
+  readonly #slots: (T | undefined)[] = [];
+  #start = 0;
+  #size = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @param index from 0 for the oldest, or from -1 for the newest */
+  at(index: number): T | undefined {
+    const from = index < 0 ? index + this.#size : index;
+    if (from < 0 || from >= this.#size) return undefined;
+    return this.#slots[(this.#start + from) % this.#capacity];
+  }
+
+  /** A full ring has no room: `shift` first. */
+  push(item: T): void {
+    this.#slots[(this.#start + this.#size) % this.#capacity] = item;
+    this.#size += 1;
+  }
+
+  shift(): T | undefined {
+    const oldest = this.at(0);
+    if (this.#size === 0) return undefined;
+    this.#slots[this.#start] = undefined;
+    this.#start = (this.#start + 1) % this.#capacity;
+    this.#size -= 1;
+    return oldest;
+  }
+
+  *[Symbol.iterator](): Generator<T> {
+    for (let index = 0; index < this.#size; index += 1) {
+      const item = this.at(index);
+      if (item !== undefined) yield item;
+    }
+  }
 }

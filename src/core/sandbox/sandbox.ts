@@ -5,17 +5,11 @@ import { type Instant, readClock, steadyNow } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
-import {
-  type Exchange,
-  type HeldExchange,
-  type HoldEnd,
-  isWaiting,
-  type ServiceRequest,
-} from './exchange.ts';
+import type { EditText } from './edit-log.ts';
+import type { Exchange, HeldExchange, HoldEnd, ServiceRequest } from './exchange.ts';
 import { dropFinal, noteLostReply } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
-import type { EditText } from './journal-page.ts';
 import type { Preference } from './preference.ts';
 import { NO_PAST, type State } from './state.ts';
 import { StorageError } from './storage-error.ts';
@@ -188,7 +182,8 @@ export class Sandbox {
     if (exchange !== undefined) {
       if (state.clock.frozenAt === undefined) exchange.duration += waited;
       this.journal.add(exchange, before, state);
-      if (isWaiting(exchange)) this.holds.add(exchange);
+      const { hold } = exchange;
+      if (hold !== undefined) this.holds.add({ ...exchange, hold });
       this.emit({ kind: 'exchange', exchange });
       this.report(exchange);
     }

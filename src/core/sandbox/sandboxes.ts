@@ -16,7 +16,7 @@ import { describe } from '../words.ts';
 import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import type { ServiceRequest } from './exchange.ts';
-import { MemoryBudget } from './memory-budget.ts';
+import { MemoryBudget } from './journal.ts';
 import type { Preference } from './preference.ts';
 import { Emitter, Sandbox, type ServerContext } from './sandbox.ts';
 import { initialState, type State } from './state.ts';

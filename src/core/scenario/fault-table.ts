@@ -5,7 +5,7 @@ import { rowNames } from '../words.ts';
  * proxy; neither runs the operation by itself. After `spoils`, it has a status and no usable reply.
  * `slows` delivers it late, and `outlasts` as it is, with an effect on the next request.
  */
-export const FAULTS = {
+const FAULTS = {
   reset: 'replaces',
   close: 'replaces',
   hang: 'replaces',

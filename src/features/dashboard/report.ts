@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatExchange } from '../../core/control/journal/exchange-text.ts';
 import { howToGet } from '../../core/sandbox/coverage.ts';
-import { withoutBodies } from '../../core/sandbox/exchange.ts';
+import { withoutBodies } from '../../core/sandbox/journal.ts';
 import type { ReplyCoverage } from '../../core/sandbox/report-shapes.ts';
 import type { RanExchange, RunEvidence } from '../../server/feature.ts';
 import { PAGE_FOLDER } from './pages.ts';

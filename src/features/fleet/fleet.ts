@@ -6,7 +6,7 @@ import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';
 import { isHeld } from '../../core/sandbox/exchange.ts';
-import { MAX_REMEMBERED_BYTES } from '../../core/sandbox/memory-budget.ts';
+import { MAX_REMEMBERED_BYTES } from '../../core/sandbox/journal.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';

@@ -1,4 +1,5 @@
-import { type Exchange, withoutBodies } from '../../core/sandbox/exchange.ts';
+import type { Exchange } from '../../core/sandbox/exchange.ts';
+import { withoutBodies } from '../../core/sandbox/journal.ts';
 import { spoiltError } from './state-parts.ts';
 
 /** Bytes that a body may have to be kept: servers read it, and Redis has it for each exchange. */

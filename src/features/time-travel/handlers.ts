@@ -22,6 +22,7 @@ import { type ControlReply, json, NO_CONTENT, refuse } from '../../core/control/
 import { parseInput, tryParseJson } from '../../core/json.ts';
 import { findHeader, mergeHeaders } from '../../core/raw-http.ts';
 import { answer, type Outcome, outcome } from '../../core/sandbox/answer.ts';
+import { changesNoRecord } from '../../core/sandbox/edit-log.ts';
 import {
   bodyText,
   type Exchange,
@@ -30,7 +31,7 @@ import {
   type ServiceRequest,
 } from '../../core/sandbox/exchange.ts';
 import type { ReadyReply } from '../../core/sandbox/holds.ts';
-import { changesNoRecord, type RememberedStates } from '../../core/sandbox/journal-page.ts';
+import type { RememberedStates } from '../../core/sandbox/journal-page.ts';
 import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import { readPrefer } from '../../core/sandbox/preference.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
@@ -243,7 +244,7 @@ export async function undoLatest(
 /** What was undone, with how many later calls that had changed the store; undefined if nothing was. */
 function undo(sandbox: Sandbox, by: string): Outcome<Undone | undefined> {
   const before = sandbox.read().state;
-  const last = sandbox.journal.lastEdit();
+  const last = sandbox.journal.edits.last();
   if (last === undefined) return outcome(before, undefined);
   const { what } = last.edit;
   // Who undoes a setting keeps what calls have changed since: records, and the counts of rules and rates.

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { parseTarget, type Target } from '../../core/contract/target.ts';
-import { type Exchange, isWaiting, type ServiceRequest } from '../../core/sandbox/exchange.ts';
+import type { Exchange, ServiceRequest } from '../../core/sandbox/exchange.ts';
 import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
@@ -84,17 +84,16 @@ function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
     if (delay === 0) sendExchange(call, exchange);
     else pending.delay(response, delay, () => sendExchange(call, exchange));
   };
-  if (isWaiting(exchange))
-    sandbox.holds.wait(exchange, { send, onDisconnect: arrival.onDisconnect });
-  else send();
+  if (hold === undefined) send();
+  else sandbox.holds.wait(exchange, { send, onDisconnect: arrival.onDisconnect });
 }
 
 /** Writes the reply, or breaks it as the fault says. */
 function sendExchange(call: CallUnderWay, { fault, reply }: Exchange): void {
   const { response, pending } = call;
   try {
-    if (hasEffect(fault, 'outlasts')) staleConnections.add(response.req.socket);
-    if (isWireFault(fault)) applyFault(fault, response, reply, pending);
+    if (fault !== undefined && hasEffect(fault, 'outlasts')) staleConnections.add(response.req.socket);
+    if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
     else if (reply !== undefined) sendReply(response, reply);
     else throw new Error('An exchange has neither a reply nor a fault.');
   } catch (error) {

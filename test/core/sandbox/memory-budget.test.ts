@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { Totals } from '../../../src/core/sandbox/coverage.ts';
-import { Journal } from '../../../src/core/sandbox/journal.ts';
-import { MAX_REMEMBERED_BYTES, MemoryBudget } from '../../../src/core/sandbox/memory-budget.ts';
+import { Journal, MAX_REMEMBERED_BYTES, MemoryBudget } from '../../../src/core/sandbox/journal.ts';
 import { initialState, type State } from '../../../src/core/sandbox/state.ts';
 import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
 import { createStore, EMPTY_STORE } from '../../../src/core/store/store.ts';
@@ -64,5 +63,5 @@ test('states of undo share the budget with exchanges, but the latest edit of a s
   expect(one.journal.size()).toMatchObject({ dropped: 0, size: 2 });
   other.add(300);
   expect(one.journal.size().size).toBe(0);
-  expect(one.journal.lastEdit()).toBeDefined();
+  expect(one.journal.edits.last()).toBeDefined();
 });

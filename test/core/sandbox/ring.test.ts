@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Ring } from '../../../src/core/sandbox/memory-budget.ts';
+import { Ring } from '../../../src/core/sandbox/journal.ts';
 
 describe('a ring', () => {
   it('is an array that never holds more than its capacity', () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { answer, type Outcome } from '../../../src/core/sandbox/answer.ts';
 import type { HeldExchange } from '../../../src/core/sandbox/exchange.ts';
-import { MAX_REMEMBERED_BYTES } from '../../../src/core/sandbox/memory-budget.ts';
+import { MAX_REMEMBERED_BYTES } from '../../../src/core/sandbox/journal.ts';
 import type { SandboxEvent, SandboxListener } from '../../../src/core/sandbox/sandbox.ts';
 import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
 import { changeLayers, type State } from '../../../src/core/sandbox/state.ts';

@@ -5,8 +5,9 @@ import {
   howToGet,
   type Totals,
 } from '../../sandbox/coverage.ts';
+import type { Edit } from '../../sandbox/edit-log.ts';
 import { EXCHANGE_FILTER, FILTER_MEMBERS } from '../../sandbox/exchange-filter.ts';
-import type { Edit, JournalPage } from '../../sandbox/journal-page.ts';
+import type { JournalPage } from '../../sandbox/journal-page.ts';
 import type { JournalReader } from '../../sandbox/persistence.ts';
 import {
   CLOCK_MOVED,
@@ -124,7 +125,7 @@ export const JOURNAL_ENDPOINTS = [
     handle: async ({ sandbox, kept, query }) => {
       const { exchanges, total, dropped } = await readOrdered(kept.journal, query);
       const texts = listText(exchanges, formatExchange);
-      const edits = query.edits ? sandbox.journal.edits().map(showEdit) : undefined;
+      const edits = query.edits ? sandbox.journal.edits.list().map(showEdit) : undefined;
       const counts = `"dropped":${dropped},"total":${total}`;
       const rest = edits === undefined ? '' : `"edits":${JSON.stringify(edits)},`;
       const content = joinParts('{"exchanges":', texts, `,${rest}${counts}}`);

@@ -1,0 +1,138 @@
+import type { CollectionName } from '../contract/records.ts';
+import { LIMITS } from '../limits.ts';
+import { isMoved } from '../service/clock.ts';
+import { measureChanges } from '../store/merge.ts';
+import type { State } from './state.ts';
+
+export interface EditText {
+  /** Such as `clock +30 days`. */
+  readonly what: string;
+  /** Such as `ctl`. */
+  readonly by: string;
+}
+
+export interface Edit extends EditText {
+  readonly after: number;
+  /** By the sandbox's clock, in milliseconds since 1970. */
+  readonly at: number;
+  readonly clockMoved: true | undefined;
+  /** How many records of each collection differ from before. */
+  readonly changed: Readonly<Record<CollectionName, number>>;
+  readonly isUndone: boolean;
+}
+
+export function changesNoRecord({ changed }: Edit): boolean {
+  return Object.values(changed).every((count) => count === 0);
+}
+
+interface KeptEdit {
+  edit: Edit;
+  /** Undefined once it is forgotten, and for what is undone. */
+  before: State | undefined;
+  /** How many calls have changed the store since. */
+  laterCalls: number;
+  /** Counted once another edit follows, so that the latest one can always be undone. */
+  bytes: number;
+}
+
+const MAX_EDITS = 1000;
+const EDIT_BYTES = 1024;
+
+/** What the control API has changed in a sandbox, with the states that an undo goes back to. */
+export class EditLog {
+  readonly #kept: KeptEdit[] = [];
+
+  list(): readonly Edit[] {
+    return this.#kept.map(({ edit }) => edit);
+  }
+
+  /** How many bytes are counted. */
+  get bytes(): number {
+    return this.#kept.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** @returns how many bytes less are counted */
+  clear(): number {
+    const { bytes } = this;
+    this.#kept.length = 0;
+    return bytes;
+  }
+
+  /** The one that an undo takes back, while the state before it is remembered. */
+  last(): (KeptEdit & { readonly before: State }) | undefined {
+    const last = this.#latest();
+    return last?.before && { ...last, before: last.before };
+  }
+
+  #latest(): KeptEdit | undefined {
+    return this.#kept.findLast(({ edit }) => !edit.isUndone);
+  }
+
+  noteCall(): void {
+    const latest = this.#latest();
+    if (latest !== undefined) latest.laterCalls += 1;
+  }
+
+  /**
+   * Keeps an edit, and remembers the state before it; or keeps that the latest one was undone.
+   *
+   * @param exchange the number of the exchange before it
+   * @returns how many bytes more are counted
+   */
+  add(
+    text: EditText,
+    at: number,
+    exchange: number,
+    before: State,
+    after: State,
+    undoes: boolean,
+  ): number {
+    if (undoes) this.#noteUndone();
+    const { changed, bytes } = measureChanges(before.store, after.store);
+    const clockMoved = isMoved(after.clock);
+    const counted = this.#kept.at(-1)?.bytes ?? 0;
+    this.#kept.push({
+      edit: { ...text, at, clockMoved, after: exchange, changed, isUndone: undoes },
+      before: undoes ? undefined : before,
+      laterCalls: 0,
+      bytes: EDIT_BYTES + bytes + countSettings(before, after),
+    });
+    const dropped = this.#kept.length > MAX_EDITS ? this.#kept.shift() : undefined;
+    return counted - (dropped?.bytes ?? 0);
+  }
+
+  #noteUndone(): void {
+    const undone = this.#latest();
+    if (undone === undefined) return;
+    undone.edit = { ...undone.edit, isUndone: true };
+    undone.before = undefined;
+    const earlier = this.#latest();
+    // What these calls changed stands until that one is undone.
+    if (earlier !== undefined && changesNoRecord(undone.edit))
+      earlier.laterCalls += undone.laterCalls;
+  }
+
+  /**
+   * Forgets the oldest state, unless an exchange is older.
+   *
+   * @returns how many bytes less are counted
+   */
+  forgetOldest(exchange = Number.POSITIVE_INFINITY): number {
+    const oldest = this.#kept.slice(0, -1).find(({ bytes }) => bytes > 0);
+    if (oldest === undefined || exchange <= oldest.edit.after) return 0;
+    const { bytes } = oldest;
+    oldest.before = undefined;
+    oldest.bytes = 0;
+    return bytes;
+  }
+
+  forgetStates(): void {
+    for (const known of this.#kept) known.before = undefined;
+  }
+}
+
+function countSettings(before: State, after: State): number {
+  const isSame =
+    before.scenarios === after.scenarios && before.settings.active === after.settings.active;
+  return isSame ? 0 : LIMITS.jsonText;
+}
