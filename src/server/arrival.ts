@@ -15,7 +15,7 @@ import { bearerToken, isListedKey } from '../core/service/keyring.ts';
 import { refuseKey } from '../core/service/operation.ts';
 import type { Reply } from '../core/service/reply.ts';
 import { describeRoute } from '../core/service/unknown-route.ts';
-import type { ServerPersistence } from './server-persistence.ts';
+import type { ServerPersistence } from './open-sandboxes.ts';
 
 /** What answers requests for the service, whichever way they come in. */
 export interface ServiceParts {

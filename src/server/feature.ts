@@ -6,9 +6,8 @@ import type { Exchange } from '../core/sandbox/exchange.ts';
 import type { AssumptionNote, CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { Responder } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
-import type { Keeper } from './open-sandboxes.ts';
+import type { Keeper, SaveScenarios } from './open-sandboxes.ts';
 import type { AddedOptions, BaseOptions } from './options.ts';
-import type { SaveScenarios } from './server-persistence.ts';
 
 /** What can be taken off the mock: the core and the server know it only by what it adds. */
 export interface Feature extends AddedOptions, AddedHandlers {

@@ -9,8 +9,13 @@ import { createGuard, type GuardOptions } from './http/guard.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { PendingResponses } from './http/write.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
-import { guarded, type MockOptions, openSandboxes, type StoredParts } from './open-sandboxes.ts';
-import type { ServerPersistence } from './server-persistence.ts';
+import {
+  guarded,
+  type MockOptions,
+  openSandboxes,
+  type ServerPersistence,
+  type StoredParts,
+} from './open-sandboxes.ts';
 
 export interface MockParts
   extends Omit<StoredParts, 'platform'>,

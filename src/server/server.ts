@@ -18,9 +18,8 @@ import { createListener } from './http/listener.ts';
 import { type LoadedFiles, loadFiles } from './load-files.ts';
 import { assembleMock, restartAll } from './mock.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
-import { guarded } from './open-sandboxes.ts';
+import { guarded, type SaveScenarios } from './open-sandboxes.ts';
 import { type BaseOptions, checkOptions, listAgreed } from './options.ts';
-import type { SaveScenarios } from './server-persistence.ts';
 
 /** A server that listens. */
 export interface RunningServer {

@@ -10,8 +10,7 @@ import { parseFixture } from '../../core/store/fixture.ts';
 import type { Store } from '../../core/store/store.ts';
 import { cachedRecordText } from '../../core/store/store-text.ts';
 import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../../server/files.ts';
-import type { Keeper } from '../../server/open-sandboxes.ts';
-import { MemoryPersistence, type SaveScenarios } from '../../server/server-persistence.ts';
+import { type Keeper, MemoryPersistence, type SaveScenarios } from '../../server/open-sandboxes.ts';
 import { lockFile } from './file-lock.ts';
 import { writeError } from './write-error.ts';
 

@@ -17,7 +17,7 @@ import type { SavedScenario } from '../../core/scenario/scenario-shape.ts';
 import { asError } from '../../core/thrown.ts';
 import { createFileProblem, describe } from '../../core/words.ts';
 import { readTextSync, resolveLinks, SETTINGS_LIMIT } from '../../server/files.ts';
-import type { SaveScenarios } from '../../server/server-persistence.ts';
+import type { SaveScenarios } from '../../server/open-sandboxes.ts';
 import { writeError } from './write-error.ts';
 
 const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {

@@ -11,7 +11,7 @@ import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
 import { describe } from '../../core/words.ts';
 import { answerRequest } from '../arrival.ts';
-import type { ServerPersistence } from '../server-persistence.ts';
+import type { ServerPersistence } from '../open-sandboxes.ts';
 import { listenOn, openServer, type Timeouts } from './open-server.ts';
 import { createBrokenRequest, type ServiceHandler } from './service-handler.ts';
 import { type Certificate, unwrapTls } from './tls.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { patchReply } from '../../../src/core/sandbox/patch-reply.ts';
+import { patchReply } from '../../../src/core/sandbox/forced-reply.ts';
 import { createReply, jsonBody } from '../../../src/core/service/reply.ts';
 import type { RuleDefinition, ServerOptions } from '../../../src/index.ts';
 import { serverFor } from '../../helpers/deployment.ts';

@@ -18,7 +18,7 @@ import { currentInstant } from '../../../src/core/service/clock.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { openStoreFile } from '../../../src/features/disk/file.ts';
 import { undoLatest } from '../../../src/features/time-travel/handlers.ts';
-import type { ServerPersistence } from '../../../src/server/server-persistence.ts';
+import type { ServerPersistence } from '../../../src/server/open-sandboxes.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { createSandboxes } from '../../helpers/sandboxes.ts';
 

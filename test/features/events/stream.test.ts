@@ -10,7 +10,7 @@ import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
 import { openStream } from '../../../src/features/events/exchange-stream.ts';
 import { createEventSink } from '../../../src/server/http/control-request.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
-import { MemoryPersistence } from '../../../src/server/server-persistence.ts';
+import { MemoryPersistence } from '../../../src/server/open-sandboxes.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { useFakeTimers } from '../../helpers/fake-timers.ts';
 import { listen } from '../../helpers/host.ts';

@@ -8,7 +8,7 @@ import { createListener } from '../../../src/server/http/listener.ts';
 import { createServiceHandler } from '../../../src/server/http/service-handler.ts';
 import { PendingResponses } from '../../../src/server/http/write.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
-import { MemoryPersistence } from '../../../src/server/server-persistence.ts';
+import { MemoryPersistence } from '../../../src/server/open-sandboxes.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { askRaw, openRaw, rawRequest } from '../../helpers/raw.ts';
 import { createSandboxes } from '../../helpers/sandboxes.ts';
