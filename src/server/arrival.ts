@@ -142,11 +142,11 @@ export function answerArrival(
   const request = createServiceRequest(head, target, authorization, body, operation);
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined)
-    return answerRequest(persistence, sandbox, { ...request, supplied: { reply: refusal } });
+    return recordAnswer(persistence, sandbox, { ...request, supplied: { reply: refusal } });
   const preference = findPreference(parts, head, sandbox, request);
   if (forwarded !== undefined || preference instanceof Promise)
     return answerLater(parts, arrival, body, request, preference);
-  return answerRequest(persistence, sandbox, request, preference);
+  return recordAnswer(persistence, sandbox, request, preference);
 }
 
 /** What the server decides about the call, else what the request prefers. */
@@ -176,7 +176,7 @@ async function answerLater(
   // A call that is refused for it must not be carried out.
   const isWrong = preference?.kind === 'wrong' && preference.strict;
   if (forwarded === undefined || isWrong)
-    return answerRequest(persistence, sandbox, request, preference);
+    return recordAnswer(persistence, sandbox, request, preference);
   const state = readServiceState(sandbox.state, Date.now());
   const { call } = request;
   const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
@@ -184,11 +184,11 @@ async function answerLater(
   const asked = { request, target, body, sandbox: sandbox.name, state, onDisconnect };
   const reply = needsService(match) ? await upstream.respond(asked) : undefined;
   const supplied = { reply, match };
-  return answerRequest(persistence, sandbox, { ...request, supplied }, preference);
+  return recordAnswer(persistence, sandbox, { ...request, supplied }, preference);
 }
 
 /** Answers a request. A promise unless only memory keeps the sandbox. */
-export function answerRequest(
+export function recordAnswer(
   persistence: ServerPersistence,
   sandbox: Sandbox,
   request: ServiceRequest,

@@ -30,7 +30,7 @@ export type SaveScenarios = (before: State['scenarios'], after: State['scenarios
 /** The default: sandboxes live as long as the process. */
 export class MemoryPersistence implements ServerPersistence {
   readonly problem = undefined;
-  readonly whyNoPast = undefined;
+  readonly whyNoUndo = undefined;
   readonly #sandboxes: Sandboxes;
   readonly #saveScenarios: SaveScenarios | undefined;
 

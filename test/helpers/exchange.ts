@@ -16,7 +16,7 @@ export function exchangeWith(members: Partial<Exchange> = {}): Exchange {
     delay: 0,
     hold: undefined,
     findings: [],
-    shows: [],
+    covers: [],
     replays: undefined,
     isRefused: false,
     authorization: undefined,

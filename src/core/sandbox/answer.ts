@@ -52,7 +52,7 @@ export function answer(
   const found = isOwn ? [] : findInRequest(decided);
   if (isOwn || request.call === undefined) {
     const noted = createExchange(decided, found, now, state);
-    const exchange = isOwn ? { ...noted, shows: [] } : noted;
+    const exchange = isOwn ? { ...noted, covers: [] } : noted;
     return { before: state, state: after, result: exchange, exchange };
   }
   const { counters } = after;
@@ -120,12 +120,12 @@ function decide(
   const isMarked = preference !== undefined && !hasEffect(match?.fault, 'substitutes');
   if (isMarked) reply = reply && markPreference(reply, preference);
   const isWhole = match === undefined || isDelivered(match.fault);
-  const shown = !isWhole && hasEffect(match?.fault, 'replaces') ? undefined : reply;
+  const received = !isWhole && hasEffect(match?.fault, 'replaces') ? undefined : reply;
   const decided = {
     request,
     serviceState,
     reply,
-    shown,
+    received,
     match,
     isCarriedOut,
     isDelivered: isWhole,

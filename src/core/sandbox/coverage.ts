@@ -7,7 +7,7 @@ import { DEFAULT_URL } from '../contract/base-url.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { curlCommand } from '../raw-http.ts';
 import type { Call } from '../service/input.ts';
-import { basisReasons, findOffContract, type Reply } from '../service/reply.ts';
+import { findOffContract, groundsOf, type Reply } from '../service/reply.ts';
 import { type Exchange, maskTarget } from './exchange.ts';
 import {
   type CoverageReport,
@@ -39,8 +39,8 @@ for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
   });
 }
 
-/** The key of the reply. The document does not define HEAD, so that shows none. */
-export function listShown(
+/** The key of the reply. The document does not define HEAD, so a reply to it covers none. */
+export function listCovered(
   method: string,
   { operation }: Call,
   reply: Reply | undefined,
@@ -91,9 +91,9 @@ export class Totals implements TotalsState {
 
   /** @returns the findings that are new to a report */
   add(exchange: Exchange, sandbox: string): readonly Finding[] {
-    const { number, shows, basis, findings } = exchange;
-    for (let at = 0; at < shows.length; at += 1) {
-      const key = shows[at] ?? '';
+    const { number, covers, basis, findings } = exchange;
+    for (let at = 0; at < covers.length; at += 1) {
+      const key = covers[at] ?? '';
       let known = this.#shown.get(key);
       if (known === undefined) {
         known = { count: 0, first: { sandbox, exchange: number } };
@@ -101,7 +101,7 @@ export class Totals implements TotalsState {
       }
       known.count += 1;
       const isCaused = basis.kind === 'assumed' || key === OFF_CONTRACT;
-      if (isCaused) known.by = union(known.by, basisReasons(basis));
+      if (isCaused) known.by = union(known.by, groundsOf(basis));
       if (basis.kind === 'upstream' && at === 0) known.upstream = (known.upstream ?? 0) + 1;
     }
     if (findings.length === 0) return NONE;

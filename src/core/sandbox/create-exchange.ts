@@ -6,12 +6,12 @@ import type { RuleMatch } from '../scenario/rules.ts';
 import { type Instant, isMoved, readClock } from '../service/clock.ts';
 import {
   type Basis,
-  basisReasons,
   findOffContract,
+  groundsOf,
   mayHaveContent,
   type Reply,
 } from '../service/reply.ts';
-import { listShown } from './coverage.ts';
+import { listCovered } from './coverage.ts';
 import type { DecidedRequest, ExchangeUnderWay, ServiceRequest } from './exchange.ts';
 import type { FindingText } from './report-shapes.ts';
 import type { Settings, State } from './state.ts';
@@ -44,7 +44,7 @@ export function createExchange(
     isRefused: request.supplied !== undefined && basis.kind !== 'upstream' && match === undefined,
     authorization,
     request: { headers, body: bytes && keepBytes(bytes), size: bytes?.length ?? 0 },
-    status: decided.shown?.status,
+    status: decided.received?.status,
     reply: reply && finishReply(reply, request, settings, serviceState.now, isProxy),
     basis,
     reasons: listReasons(basis, match, reply),
@@ -52,7 +52,7 @@ export function createExchange(
     delay,
     hold: hold === undefined ? undefined : { name: hold, since: now.steady },
     findings,
-    shows: call === undefined || !decided.isDelivered ? NONE : listShown(method, call, reply),
+    covers: call === undefined || !decided.isDelivered ? NONE : listCovered(method, call, reply),
     expected: reply?.comparison?.expected,
     patched: reply?.patched,
   };
@@ -152,7 +152,7 @@ function formatContentType(mediaType: string, choices: Choices): string {
 }
 
 function formatBasis(basis: Basis): string {
-  const by = 'by' in basis ? basisReasons(basis).join(', ') : '';
+  const by = 'by' in basis ? groundsOf(basis).join(', ') : '';
   const mark = findOffContract(basis) ? ';off-contract' : '';
   return by === '' ? basis.kind : `${basis.kind};by="${encodeText(by)}"${mark}`;
 }

@@ -1,6 +1,6 @@
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { INSTANT, INSTANT_TEXT } from '../scenario/settings-shapes.ts';
-import { BASIS_KINDS, basisReasons, findOffContract } from '../service/reply.ts';
+import { BASIS_KINDS, findOffContract, groundsOf } from '../service/reply.ts';
 import { type InputsOf, type Member, object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, integer, list, number } from '../shape/shapes.ts';
 import { roundDuration, rowNames } from '../words.ts';
@@ -199,9 +199,9 @@ export const EXCHANGE_FIELDS = {
   }),
   by: field(
     required(TEXTS, 'The assumptions or the rule that the basis names.'),
-    ({ basis }) => basisReasons(basis),
+    ({ basis }) => groundsOf(basis),
     {},
-    { by: contained(({ basis }) => basisReasons(basis)) },
+    { by: contained(({ basis }) => groundsOf(basis)) },
   ),
   offContract: field(
     optional(

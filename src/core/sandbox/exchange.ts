@@ -78,8 +78,8 @@ export interface Exchange {
   readonly delay: number;
   readonly hold: Hold | undefined;
   readonly findings: readonly FindingText[];
-  /** The documented or assumed replies that it shows, as keys of coverage. */
-  readonly shows: readonly string[];
+  /** The documented or assumed replies that it covers, as keys of coverage. */
+  readonly covers: readonly string[];
   readonly expected: ExpectedReply | undefined;
   readonly patched: readonly string[] | undefined;
 }
@@ -96,7 +96,7 @@ export interface DecidedRequest {
   readonly serviceState: ServiceState;
   readonly reply: Reply | undefined;
   /** What the client gets: `reply`, unless a fault replaces it. */
-  readonly shown: Reply | undefined;
+  readonly received: Reply | undefined;
   readonly match: RuleMatch | undefined;
   /** Whether the operation has run and succeeded, whatever the client is told. */
   readonly isCarriedOut: boolean;

@@ -29,7 +29,7 @@ function findInOperation(id: OperationId): readonly FindingText[] {
 
 export function findInRequest(decided: DecidedRequest): readonly FindingText[] {
   const { call, route } = decided.request;
-  if (call !== undefined) return findInCall(call, decided.shown, decided.serviceState);
+  if (call !== undefined) return findInCall(call, decided.received, decided.serviceState);
   return route === undefined ? NONE : findUnmatched(route);
 }
 
@@ -180,7 +180,7 @@ const MAX_RECENT = 16;
 /** Whether a call repeats an earlier one that it should not, and what to remember of it. */
 export function judgeRepetition(
   earlier: RecentCalls,
-  { request, serviceState, shown: reply, match, isCarriedOut, isDelivered }: DecidedRequest,
+  { request, serviceState, received: reply, match, isCarriedOut, isDelivered }: DecidedRequest,
   now: Instant,
 ): { readonly findings: readonly FindingText[]; readonly recent: RecentCalls } {
   const { call } = request;

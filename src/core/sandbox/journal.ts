@@ -23,7 +23,7 @@ export interface JournalContext {
   readonly capacity: number;
   readonly memory: MemoryBudget;
   /** Of cleared journals and deleted sandboxes. */
-  readonly past: Totals;
+  readonly formerTotals: Totals;
 }
 
 interface Entry {
@@ -133,7 +133,7 @@ export class Journal {
     const entry = this.#entry(number);
     if (entry !== undefined) entry.exchange = withoutBodies(exchange);
     const findings = findHoldFindings(exchange);
-    if (findings.length > 0) this.#totals.add({ ...exchange, shows: [], findings }, this.#sandbox);
+    if (findings.length > 0) this.#totals.add({ ...exchange, covers: [], findings }, this.#sandbox);
     return exchange;
   }
 
@@ -150,7 +150,7 @@ export class Journal {
     this.#cleared = this.#number;
     if (what === 'journal') return;
     this.#context.memory.remove(this, this.edits.clear(), true);
-    this.#context.past.merge(this.#totals);
+    this.#context.formerTotals.merge(this.#totals);
     this.#totals = new Totals();
   }
 }

@@ -50,7 +50,7 @@ export interface Persistence {
   /** Of the servers that share the sandboxes. */
   status?(): SharedStatus;
   /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
-  readonly whyNoPast: string | undefined;
+  readonly whyNoUndo: string | undefined;
   of(sandbox: Sandbox): KeptSandbox;
   /** Creates a sandbox. Resolves to false if the name is taken. */
   create(name: string, start?: Start): Promise<boolean>;

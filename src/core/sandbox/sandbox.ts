@@ -68,7 +68,7 @@ export class Sandbox {
   start: Start;
   state: State;
   /** What the next call finds, while a write of it is under way. */
-  pending: State | undefined;
+  unsaved: State | undefined;
   readonly journal: Journal;
   readonly #context: ServerContext;
   // Created on first use: few sandboxes of many hold replies.
@@ -122,7 +122,7 @@ export class Sandbox {
   }
 
   get #newest(): State {
-    return this.pending ?? this.state;
+    return this.unsaved ?? this.state;
   }
 
   read(): Outcome<State> {

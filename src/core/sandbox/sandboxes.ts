@@ -70,7 +70,7 @@ export class Sandboxes {
     this.#context = {
       capacity: options.journal ?? DEFAULTS.journal,
       memory: new MemoryBudget(),
-      past: new Totals(),
+      formerTotals: new Totals(),
       events: this.events,
       maxHold: options.maxHold ?? DEFAULTS.maxHold,
       isStopping: false,
@@ -143,7 +143,7 @@ export class Sandboxes {
   remove(name: string): Sandbox | undefined {
     const sandbox = this.#named.get(name);
     if (sandbox === undefined || PERMANENT_SANDBOXES.includes(name)) return undefined;
-    this.#context.past.merge(sandbox.journal.totals());
+    this.#context.formerTotals.merge(sandbox.journal.totals());
     this.#named.delete(name);
     return sandbox;
   }
@@ -176,7 +176,7 @@ export class Sandboxes {
   /** With deleted sandboxes and cleared journals. */
   totals(): Totals {
     const totals = new Totals();
-    totals.merge(this.#context.past);
+    totals.merge(this.#context.formerTotals);
     for (const { journal } of this) totals.merge(journal.totals());
     return totals;
   }

@@ -38,7 +38,7 @@ export interface OffContract {
 
 export const BASIS_KINDS = ['documented', 'assumed', 'forced', 'upstream'] as const;
 
-export function basisReasons(basis: Basis): readonly string[] {
+export function groundsOf(basis: Basis): readonly string[] {
   return 'by' in basis ? [basis.by].flat() : [];
 }
 

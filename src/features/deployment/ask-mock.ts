@@ -7,7 +7,7 @@ import type { Exchange } from '../../core/sandbox/exchange.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createStart, type Start } from '../../core/scenario/sandbox-start.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
-import { basisReasons, type Representation, representationFor } from '../../core/service/reply.ts';
+import { groundsOf, type Representation, representationFor } from '../../core/service/reply.ts';
 import { createStore, type Store } from '../../core/store/store.ts';
 import { createServiceRequest } from '../../server/arrival.ts';
 import type { DeploymentRequest } from './deployment-client.ts';
@@ -40,7 +40,7 @@ export function prepareMock(
       const { reply, basis, reasons } = asked.result;
       if (reply === undefined) throw new Error('The mock gave no reply.');
       const body = Buffer.from(reply.body ?? '');
-      const why = reasons[basisReasons(basis).length];
+      const why = reasons[groundsOf(basis).length];
       return { status: reply.status, headers: reply.headers, body, basis, why };
     };
   };

@@ -9,7 +9,7 @@ import { pairHeaders } from '../../core/raw-http.ts';
 import type { ResponderCall } from '../../core/sandbox/sandboxes.ts';
 import type { Call } from '../../core/service/input.ts';
 import { bearerToken } from '../../core/service/keyring.ts';
-import { basisReasons, type Comparison } from '../../core/service/reply.ts';
+import { type Comparison, groundsOf } from '../../core/service/reply.ts';
 import { joinWords } from '../../core/words.ts';
 import type { MockReply } from './ask-mock.ts';
 import { readFacets } from './check/facets.ts';
@@ -54,7 +54,7 @@ export function findDrift(
   const [{ found: likely } = {}] = usual;
   const isSure = usual.every(({ found }) => found.status === likely?.status);
   const sure = isSure ? likely : undefined;
-  const expected = sure && { status: sure.status, by: basisReasons(sure.basis), why: sure.why };
+  const expected = sure && { status: sure.status, by: groundsOf(sure.basis), why: sure.why };
   const isLimited = reply.status === 429 && state.choices['rate-limit'] !== 'none';
   const same = asked.find(isSame);
   if (same === undefined) {
@@ -156,6 +156,6 @@ function describeStatus(
   const refusal = expected !== undefined && expected.status >= 400 ? expected : undefined;
   const likely = refusal === undefined ? possible : [refusal];
   const statuses = [...new Set(likely.map((each) => String(each.status)))].sort();
-  const by = refusal && basisReasons(refusal.basis).join(', ');
+  const by = refusal && groundsOf(refusal.basis).join(', ');
   return `status: expected ${joinWords(statuses, 'or')}${by ? ` (${by})` : ''}, found ${status}`;
 }

@@ -118,7 +118,7 @@ export class FilePersistence extends MemoryPersistence {
     if (waits && this.#isClosed) throw new StorageError('the server has stopped');
     this.saveScenarios(sandbox, before, state);
     if (!waits) return sandbox.take(outcome);
-    sandbox.pending = state;
+    sandbox.unsaved = state;
     const since = performance.now();
     return new Promise((resolve, reject) => {
       this.#waiting.push({
@@ -148,20 +148,20 @@ export class FilePersistence extends MemoryPersistence {
       const batch = this.#waiting;
       this.#batchSize = batch.length;
       this.#waiting = [];
-      const { store } = sandbox.pending ?? sandbox.state;
+      const { store } = sandbox.unsaved ?? sandbox.state;
       try {
         if (store !== sandbox.state.store) {
           this.#file.data = store;
           await this.#file.write();
         }
         for (const { take } of batch) take();
-        if (this.#waiting.length === 0) sandbox.pending = undefined;
+        if (this.#waiting.length === 0) sandbox.unsaved = undefined;
       } catch (error) {
         // Also what came since was made of the state that is not saved.
         const refused = [...batch, ...this.#waiting];
         this.#waiting = [];
-        const unsaved = sandbox.pending ?? sandbox.state;
-        sandbox.pending = undefined;
+        const unsaved = sandbox.unsaved ?? sandbox.state;
+        sandbox.unsaved = undefined;
         for (const { reject } of refused) reject(error);
         try {
           this.saveScenarios(sandbox, unsaved, sandbox.state);

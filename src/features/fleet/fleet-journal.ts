@@ -197,7 +197,7 @@ export class FleetJournal implements JournalReader {
     const { name } = this.#sandbox;
     if (!this.#holding.delete(number)) return;
     const [head] = writeExchange(exchange);
-    const found = { ...exchange, shows: [], findings: findHoldFindings(exchange) };
+    const found = { ...exchange, covers: [], findings: findHoldFindings(exchange) };
     const totals = writeTotals([found], name, number);
     try {
       await redis.eval(END_HOLD, [name, this.#generation, `${number}`, head, server, totals]);

@@ -166,12 +166,12 @@ export class FleetSandbox implements KeptSandbox {
       const { state, clears } = call.outcome;
       // What it clears comes before it.
       if (clears !== undefined && calls.length > 0) break;
-      sandbox.pending = state;
+      sandbox.unsaved = state;
       calls.push(call);
       // A snapshot refers to what the batch leaves.
       if (state.snapshots !== snapshots) break;
     }
-    sandbox.pending = undefined;
+    sandbox.unsaved = undefined;
     return calls;
   }
 

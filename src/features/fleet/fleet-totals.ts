@@ -18,8 +18,8 @@ export function writeTotals(
 ): string {
   const totals = new Totals();
   for (const [index, exchange] of exchanges.entries()) {
-    const { shows, findings } = exchange;
-    if (shows.length + findings.length === 0) continue;
+    const { covers, findings } = exchange;
+    if (covers.length + findings.length === 0) continue;
     totals.add({ ...exchange, number: first + index }, sandbox);
   }
   return totals.shown.length + totals.findings.length === 0 ? '' : JSON.stringify(totals);

@@ -99,7 +99,7 @@ function hashStart({ store, scenarios, ...start }: Start, agreed: unknown): stri
 /** Keeps the sandboxes of all servers in Redis. */
 class Fleet implements Keeper, ServerPersistence {
   readonly isShared = true;
-  readonly whyNoPast =
+  readonly whyNoUndo =
     'servers that share sandboxes (--shared) keep no earlier states and have one start for all sandboxes';
   readonly #context: FleetContext;
   readonly #options: Options;

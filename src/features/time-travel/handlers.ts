@@ -38,7 +38,7 @@ import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { changeLayers, NO_PAST, type State } from '../../core/sandbox/state.ts';
 import { currentInstant, steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
-import { basisReasons } from '../../core/service/reply.ts';
+import { groundsOf } from '../../core/service/reply.ts';
 import type { ValueOf } from '../../core/shape/shapes.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { createServiceRequest } from '../../server/arrival.ts';
@@ -69,8 +69,8 @@ export const TIME_TRAVEL_HANDLERS = {
     );
   }),
   async undo({ parts, sandbox, kept, headers }: ControlCall) {
-    const { whyNoPast } = parts.persistence;
-    if (whyNoPast !== undefined) return refuse('not_found', 404, whyNoPast);
+    const { whyNoUndo } = parts.persistence;
+    if (whyNoUndo !== undefined) return refuse('not_found', 404, whyNoUndo);
     const undone = await undoLatest(sandbox, kept, readCaller(headers));
     if (undone !== undefined) return json<Undone>(undone);
     return refuse('nothing_to_undo', 409, 'there is nothing left to undo');
@@ -158,7 +158,7 @@ async function findAlternatives(
     }
   }
   stopListening();
-  const decided = new Set(basisReasons(exchange.basis).map((by) => by.replace(/=.*/, '')));
+  const decided = new Set(groundsOf(exchange.basis).map((by) => by.replace(/=.*/, '')));
   return alternatives.sort(
     (a, b) => Number(decided.has(b.assumption)) - Number(decided.has(a.assumption)),
   );
@@ -193,7 +193,7 @@ function describeAlternative(id: AssumptionId, option: string, other: Exchange):
     meaning: options.find(({ name }) => name === option)?.meaning ?? '',
     status: other.status,
     basis: other.basis.kind,
-    by: basisReasons(other.basis),
+    by: groundsOf(other.basis),
     body: text === undefined ? undefined : (tryParseJson(text, parseInput) ?? text),
   };
 }
@@ -202,8 +202,8 @@ function withStates<Body, Query>(
   handle: ExchangeHandler<Body, Query, [exchange: Exchange, states: RememberedStates]>,
 ): ExchangeHandler<Body, Query, []> {
   return withExchange(async (call, exchange) => {
-    const { whyNoPast } = call.parts.persistence;
-    if (whyNoPast !== undefined) return refuse('not_found', 404, whyNoPast);
+    const { whyNoUndo } = call.parts.persistence;
+    if (whyNoUndo !== undefined) return refuse('not_found', 404, whyNoUndo);
     const states = call.sandbox.journal.remembered(exchange.number);
     if (states !== undefined) return handle(call, exchange, states);
     const message = `the states around exchange ${exchange.number} are no longer kept: files were loaded again`;
@@ -237,7 +237,7 @@ export async function undoLatest(
   by: string,
 ): Promise<Undone | undefined> {
   // The journal has an edit once it is kept.
-  while (sandbox.pending !== undefined) await kept.run(() => sandbox.read());
+  while (sandbox.unsaved !== undefined) await kept.run(() => sandbox.read());
   return kept.run(() => undo(sandbox, by));
 }
 

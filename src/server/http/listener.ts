@@ -10,7 +10,7 @@ import { finishRefusal } from '../../core/sandbox/create-exchange.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
 import { describe } from '../../core/words.ts';
-import { answerRequest } from '../arrival.ts';
+import { recordAnswer } from '../arrival.ts';
 import type { ServerPersistence } from '../open-sandboxes.ts';
 import { listenOn, openServer, type Timeouts } from './open-server.ts';
 import { createBrokenRequest, type ServiceHandler } from './service-handler.ts';
@@ -94,7 +94,7 @@ export function createListener(options: ListenerOptions): Listener {
     const unrecorded = `refused before it was a request: ${status}, ${message}`;
     notify(findRemedy(error) ?? (request === undefined ? unrecorded : undefined));
     const refused = request && { ...request, supplied: { reply } };
-    const exchange = refused && (await answerRequest(persistence, sandbox, refused));
+    const exchange = refused && (await recordAnswer(persistence, sandbox, refused));
     return formatReply(exchange?.reply ?? finishRefusal(reply, sandbox.state));
   };
   const { server, ...listener } = createHttpServer(timeouts, certificate, route, refuseBytes);

@@ -50,17 +50,17 @@ export function createServiceHandler(
     const arrival = openArrival(parts, readHead(incoming), target, onLeave, refusal);
     const call = { parts, arrival, response, pending };
     const limit = bodyLimit(arrival);
-    if (limit === undefined) answerCall(call, NO_BODY);
+    if (limit === undefined) answerAndSend(call, NO_BODY);
     else {
       response.once('close', arrival.location.sandbox.beginCall());
       // A callback: a promise would let other requests come between.
-      receiveBody(incoming, limit, (body) => answerCall(call, body));
+      receiveBody(incoming, limit, (body) => answerAndSend(call, body));
     }
   };
 }
 
 /** Answers, keeps the exchange, and sends the reply once it is kept. */
-function answerCall(call: CallUnderWay, body: RequestBody): void {
+function answerAndSend(call: CallUnderWay, body: RequestBody): void {
   try {
     const exchange = answerArrival(call.parts, call.arrival, body);
     if (!(exchange instanceof Promise)) sendWhenDue(call, exchange);
@@ -92,7 +92,8 @@ function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
 function sendExchange(call: CallUnderWay, { fault, reply }: Exchange): void {
   const { response, pending } = call;
   try {
-    if (fault !== undefined && hasEffect(fault, 'outlasts')) staleConnections.add(response.req.socket);
+    if (fault !== undefined && hasEffect(fault, 'outlasts'))
+      staleConnections.add(response.req.socket);
     if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
     else if (reply !== undefined) sendReply(response, reply);
     else throw new Error('An exchange has neither a reply nor a fault.');

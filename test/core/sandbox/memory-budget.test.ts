@@ -10,7 +10,7 @@ const SIZE = 200_000;
 const FITTING = Math.floor(MAX_REMEMBERED_BYTES / (SIZE + 1100));
 
 function openJournals() {
-  const context = { capacity: 10_000, memory: new MemoryBudget(), past: new Totals() };
+  const context = { capacity: 10_000, memory: new MemoryBudget(), formerTotals: new Totals() };
   const state: State = initialState(createStart({}, EMPTY_STORE), 0);
   const open = (name: string) => {
     const journal = new Journal(name, context);

@@ -29,7 +29,7 @@ function judge(earlier: RecentCalls, receivedAt: number, sent: Sent = {}) {
     request,
     serviceState,
     reply,
-    shown: reply,
+    received: reply,
     match: undefined,
     isCarriedOut: false,
     isDelivered: true,

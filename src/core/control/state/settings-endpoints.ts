@@ -23,7 +23,7 @@ import {
   readClock,
   setClock,
 } from '../../service/clock.ts';
-import { basisReasons } from '../../service/reply.ts';
+import { groundsOf } from '../../service/reply.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
   ANY_TEXT,
@@ -120,7 +120,7 @@ export const ASSUMPTION_ENDPOINTS = [
         heads: true,
       });
       const calls = new Map<string, number>();
-      for (const reason of exchanges.flatMap(({ basis }) => basisReasons(basis))) {
+      for (const reason of exchanges.flatMap(({ basis }) => groundsOf(basis))) {
         const id = reason.split('=')[0] ?? '';
         calls.set(id, (calls.get(id) ?? 0) + 1);
       }

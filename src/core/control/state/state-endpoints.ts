@@ -114,8 +114,8 @@ export const STATE_ENDPOINTS = [
       'Of this sandbox alone: its store, active and own scenarios, assumptions and clock. The server keeps it until it stops, or reloads its files.',
     replies: { 204: 'Done.', 404: 'Servers that share sandboxes have one start for all of them.' },
     handle: async ({ sandbox, parts: { persistence } }) => {
-      if (persistence.whyNoPast !== undefined)
-        return refuse('not_found', 404, persistence.whyNoPast);
+      if (persistence.whyNoUndo !== undefined)
+        return refuse('not_found', 404, persistence.whyNoUndo);
       sandbox.start = startFrom(sandbox.state);
       return NO_CONTENT;
     },
