@@ -16,6 +16,8 @@ import { forceReply } from './forced-reply.ts';
 import type { Preference } from './preference.ts';
 import { pastStore, rememberStore, type State } from './state.ts';
 
+const NONE: readonly never[] = [];
+
 /** What a call would do. Nothing has happened until a sandbox takes it. */
 export interface Outcome<T> {
   readonly before: State;
@@ -44,29 +46,22 @@ export function answer(
   preference?: Preference,
 ): Outcome<Exchange> {
   const serviceState = readServiceState(state, now.wall);
-  const { decided, state: next } = decide(state, request, serviceState, preference);
+  const { decided, state: ran } = decide(state, request, serviceState, preference);
   const after = state.settings.isLagging
-    ? { ...next, past: rememberStore(state.past, state.store, next.store, serviceState.now) }
-    : next;
+    ? { ...ran, past: rememberStore(state.past, state.store, ran.store, serviceState.now) }
+    : ran;
   const isOwn = isByHand(request);
-  const found = isOwn ? [] : findInRequest(decided);
-  if (isOwn || request.call === undefined) {
-    const noted = createExchange(decided, found, now, state);
-    const exchange = isOwn ? { ...noted, covers: [] } : noted;
-    return { before: state, state: after, result: exchange, exchange };
-  }
   const { counters } = after;
-  const judged = judgeRepetition(counters.recent, decided, now);
-  const { recent } = judged;
-  const all = judged.findings.length === 0 ? found : [...found, ...judged.findings];
-  const exchange = createExchange(decided, all, now, state);
+  const found = isOwn ? NONE : findInRequest(decided);
+  const { findings, recent } = isOwn
+    ? { findings: NONE, recent: counters.recent }
+    : judgeRepetition(counters.recent, decided, now);
+  const all = findings.length === 0 ? found : [...found, ...findings];
+  const noted = createExchange(decided, all, now, state);
+  const exchange = isOwn ? { ...noted, covers: NONE } : noted;
   const isSame = recent === counters.recent;
-  return {
-    before: state,
-    state: isSame ? after : { ...after, counters: { ...counters, recent } },
-    result: exchange,
-    exchange,
-  };
+  const next = isSame ? after : { ...after, counters: { ...counters, recent } };
+  return { before: state, state: next, result: exchange, exchange };
 }
 
 /**
@@ -136,12 +131,7 @@ function decide(
 function withResult(state: State, store: State['store'], rates: ServiceState['rates']): State {
   const { counters } = state;
   const isSame = store === state.store && rates === counters.rates;
-  if (isSame) return state;
-  return {
-    ...state,
-    store,
-    counters: rates === counters.rates ? counters : { ...counters, rates },
-  };
+  return isSame ? state : { ...state, store, counters: { ...counters, rates } };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Totals } from './coverage.ts';
 import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
 import type { Release, Released } from './holds.ts';
 import type { JournalPage, JournalQuery, JournalSize } from './journal-page.ts';
+import type { SharedStatus } from './report-shapes.ts';
 import type { Sandbox, SandboxListener } from './sandbox.ts';
 
 /** Reads the journal of a sandbox wherever it is kept. */
@@ -26,19 +27,6 @@ export interface KeptSandbox {
   release(which: Release, why: HoldEnd): Promise<Released>;
   /** Hears every server. Returns how to cancel. */
   subscribe(listener: SandboxListener): () => void;
-}
-
-interface SharedStatus {
-  /** What the keys of these servers begin with. */
-  readonly fleet: string;
-  readonly servers: number;
-  readonly sandboxes: number;
-  /** Of this server, as the others. */
-  readonly calls: number;
-  /** Calls made again, since another server was faster. */
-  readonly conflicts: number;
-  /** Of the latest command to Redis, in milliseconds. */
-  readonly roundTrip: number;
 }
 
 /** What the control API needs of where sandboxes are kept. Its promises reject with a StorageError. */

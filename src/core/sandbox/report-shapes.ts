@@ -8,6 +8,7 @@ import {
   FLAG,
   integer,
   list,
+  number,
   type Shape,
   type ValueOf,
 } from '../shape/shapes.ts';
@@ -140,6 +141,20 @@ export type Finding = ValueOf<typeof FINDING>;
 
 /** Called for each new finding. One that every call of an operation causes is reported once. */
 export type OnFinding = (finding: Finding) => void;
+
+/** Of the servers that share sandboxes. */
+export const SHARED_STATUS = object({
+  fleet: required(ANY_TEXT, 'What the keys of the fleet in Redis begin with.'),
+  servers: required(COUNT, 'How many servers were heard of in the last half minute.'),
+  sandboxes: required(COUNT, 'How many sandboxes have been used.'),
+  calls: required(COUNT, 'How many calls this server has answered and changes it has made.'),
+  conflicts: required(COUNT, 'How many of them it made again: another server was faster.'),
+  roundTrip: required(
+    number(0, Number.MAX_VALUE, 'milliseconds'),
+    'The latest round trip to Redis, in milliseconds.',
+  ),
+});
+export type SharedStatus = ValueOf<typeof SHARED_STATUS>;
 
 /** What was found out about an assumption elsewhere. */
 export const ASSUMPTION_NOTE = object({

@@ -18,8 +18,8 @@ export class Emitter<Event> {
   // Created on first use: few sandboxes of many are followed.
   #listeners: Set<(event: Event) => void> | undefined;
 
-  get isEmpty(): boolean {
-    return this.#listeners === undefined || this.#listeners.size === 0;
+  get size(): number {
+    return this.#listeners?.size ?? 0;
   }
 
   /** Calls back on each event. Returns how to cancel that. */
@@ -76,7 +76,6 @@ export class Sandbox {
   readonly #events = new Emitter<SandboxEvent>();
   /** Later than now while a reply is delayed. */
   #usedAt = steadyNow();
-  #listeners = 0;
   #begun = 0;
 
   constructor({ name, start, initial }: OpenedSandbox, context: ServerContext) {
@@ -103,7 +102,7 @@ export class Sandbox {
 
   /** In milliseconds. 0 while anybody waits. */
   get unused(): number {
-    const isWaitedFor = this.#listeners > 0 || this.#begun > 0 || this.#holds?.isEmpty === false;
+    const isWaitedFor = this.listeners > 0 || this.#begun > 0 || this.#holds?.isEmpty === false;
     return isWaitedFor ? 0 : Math.max(0, steadyNow() - this.#usedAt);
   }
 
@@ -200,22 +199,20 @@ export class Sandbox {
   report(exchange: Exchange): void {
     this.#use(exchange.delay);
     const { events } = this.#context;
-    if (!events.isEmpty) events.emit({ kind: 'exchange', sandbox: this, exchange });
+    if (events.size > 0) events.emit({ kind: 'exchange', sandbox: this, exchange });
   }
 
   get listeners(): number {
-    return this.#listeners;
+    return this.#events.size;
   }
 
   subscribe(listener: SandboxListener): () => void {
     const cancel = this.#events.add(listener);
-    this.#listeners += 1;
     // The others were told when the stop began.
     if (this.#context.isStopping) queueMicrotask(() => listener({ kind: 'deleted' }));
     return () => {
-      this.#listeners -= 1;
-      this.#use();
       cancel();
+      this.#use();
     };
   }
 
@@ -223,7 +220,7 @@ export class Sandbox {
   emit(event: SandboxEvent): void {
     if (event.kind === 'release') this.#holds?.end(event.why, event.exchanges);
     if (event.kind === 'deleted') this.#holds?.end('deleted');
-    if (!this.#events.isEmpty) this.#events.emit(event);
+    this.#events.emit(event);
     if (event.kind === 'deleted') this.journal.close();
   }
 }

@@ -11,6 +11,7 @@ import {
   COUNT,
   OPERATION,
   ofCollections,
+  SHARED_STATUS,
   TEXTS,
 } from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
@@ -25,15 +26,7 @@ import {
 } from '../../service/clock.ts';
 import { groundsOf } from '../../service/reply.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
-import {
-  ANY_TEXT,
-  choice,
-  FLAG,
-  type InputOf,
-  list,
-  number,
-  type ValueOf,
-} from '../../shape/shapes.ts';
+import { ANY_TEXT, choice, FLAG, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
 import { measureChanges } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
 import { countText } from '../../words.ts';
@@ -93,20 +86,7 @@ const STATUS = namedObject('Status', {
     'The run of the server; left out where several servers share the sandboxes.',
   ),
   keys: required(TEXTS, 'The API keys, expired ones too; those that may write first.'),
-  shared: optional(
-    object({
-      fleet: required(ANY_TEXT, 'What the keys of the fleet in Redis begin with.'),
-      servers: required(COUNT, 'How many servers were heard of in the last half minute.'),
-      sandboxes: required(COUNT, 'How many sandboxes have been used.'),
-      calls: required(COUNT, 'How many calls this server has answered and changes it has made.'),
-      conflicts: required(COUNT, 'How many of them it made again: another server was faster.'),
-      roundTrip: required(
-        number(0, Number.MAX_VALUE, 'milliseconds'),
-        'The latest round trip to Redis, in milliseconds.',
-      ),
-    }),
-    'With `--shared`, the servers that share the sandboxes.',
-  ),
+  shared: optional(SHARED_STATUS, 'With `--shared`, the servers that share the sandboxes.'),
 });
 type SandboxStatus = InputOf<typeof STATUS>;
 
