@@ -24,10 +24,10 @@ import type { Channel, RedisConnection } from './redis-connection.ts';
 import { CLAIM, END_HOLD, type Script, SIZE, sandboxKey } from './scripts.ts';
 import { readExchange, writeExchange } from './stored-exchange.ts';
 
-/** How many texts one reply of Redis has: a slow connection must not be silent for long. */
+/** How many texts one reply of Redis has at most: a slow connection must not be silent for long. */
 const PAGE = { heads: 500, whole: 200 };
 
-/** Heads that a server caches. */
+/** How many heads a server caches. */
 const MAX_CACHED = 10_000;
 
 /** How long after `--max-hold` a hold disappears whose server has died. */
@@ -36,7 +36,7 @@ const DEAD_HOLD_MS = 60_000;
 /** What all sandboxes of a server have in common. */
 export interface FleetContext {
   readonly redis: RedisConnection;
-  /** By which this server knows its own messages and updates. */
+  /** The id of this server, by which it knows its own messages and updates. */
   readonly server: string;
   readonly ttl: number;
   readonly maxHold: number;
@@ -44,7 +44,7 @@ export interface FleetContext {
   readonly platform: Platform;
   readonly updateScript: Script;
   readonly counts: { calls: number; conflicts: number };
-  /** Of the journal of one sandbox. */
+  /** The heads of the journal that was read last. */
   readonly cache: { of: string; heads: Map<number, Exchange> };
 }
 
@@ -59,7 +59,7 @@ export class FleetJournal implements JournalReader {
   readonly #holding = new Set<number>();
   /** Resolves once other servers' messages arrive. */
   #followed: Promise<void> | undefined;
-  /** The latest exchange that was told of; undefined before the first look. */
+  /** The number of the latest exchange that listeners know; undefined before the first look. */
   #latest: number | undefined;
   #catchingUp: Promise<void> | undefined;
   #hasNews = false;
@@ -138,7 +138,7 @@ export class FleetJournal implements JournalReader {
     });
   }
 
-  /** Those of the journal that was read last are not read again: tests count again and again. */
+  /** Caches the journal that was read last: tests count again and again. */
   async #readHeads(numbers: readonly number[]): Promise<readonly Exchange[]> {
     const { cache } = this.#context;
     const of = `${this.#sandbox.name} ${this.#generation}`;
@@ -190,7 +190,7 @@ export class FleetJournal implements JournalReader {
     return { claimed: new Set(Array.from<string, number>(claimed, Number)), held: Number(held) };
   }
 
-  /** What Redis does not take now, its age tells later. */
+  /** Ends a hold in Redis. If Redis does not take it now, the hold ends there by its age. */
   async endHold(exchange: HeldExchange): Promise<void> {
     const { redis, server } = this.#context;
     const { number } = exchange;
@@ -206,7 +206,7 @@ export class FleetJournal implements JournalReader {
     }
   }
 
-  /** Hears other servers from then on. */
+  /** Resolves once this server hears the others. */
   follow(): Promise<void> {
     if (this.#followed === undefined) {
       this.#latest = undefined;

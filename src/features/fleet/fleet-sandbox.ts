@@ -1,6 +1,11 @@
 import { PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
-import { type HeldExchange, type HoldEnd, isWaiting } from '../../core/sandbox/exchange.ts';
+import {
+  type Exchange,
+  type HeldExchange,
+  type HoldEnd,
+  isWaiting,
+} from '../../core/sandbox/exchange.ts';
 import { type Release, type Released, selectHeld } from '../../core/sandbox/holds.ts';
 import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
@@ -12,6 +17,7 @@ import { ASKS, sandboxKey } from './scripts.ts';
 import {
   type CachedState,
   PartGoneError,
+  parseRows,
   readNewParts,
   spoiltError,
   writeParts,
@@ -20,18 +26,13 @@ import { writeExchange } from './stored-exchange.ts';
 
 const MAX_BATCH = 100;
 
-/** For other servers to send what they hold. */
+/** How long a release waits for other servers to send what they hold. */
 const CONFIRM_TIMEOUT_MS = 1_000;
 
 interface PreparedCall {
   readonly outcome: Outcome<unknown>;
-  /** Settles its promise. Takes the outcome, unless Redis has no such sandbox. */
+  /** Settles the promise of the call, and takes the outcome if Redis keeps it. */
   readonly settle: (isKept: boolean) => void;
-}
-
-interface WaitingCall {
-  readonly prepare: () => PreparedCall;
-  readonly reject: (error: unknown) => void;
 }
 
 /** A sandbox whose state is in Redis. A server caches it, and each call asks if it is current. */
@@ -42,11 +43,11 @@ export class FleetSandbox implements KeptSandbox {
   /** Whether calls create it; else only other servers may have it. */
   readonly #mayCreate: boolean;
   #cached: CachedState;
-  /** The latest one that this server knows; 0 if it knows no sandbox. */
+  /** The version of what is cached; 0 if this server knows no sandbox. */
   #version = 0;
-  /** Whether another server was faster the last time: then this one first takes what is newer. */
+  /** Whether another server was faster the last time: then this one first reads what is newer. */
   #isBehind = false;
-  readonly #waiting: WaitingCall[] = [];
+  readonly #waiting: { prepare: () => PreparedCall; reject: (error: unknown) => void }[] = [];
   #isRunning = false;
 
   constructor(sandbox: Sandbox, context: FleetContext, mayCreate: boolean) {
@@ -58,25 +59,16 @@ export class FleetSandbox implements KeptSandbox {
   }
 
   run<T>(call: () => Outcome<T>): Promise<T> {
-    const sandbox = this.#sandbox;
     return new Promise((resolve, reject) => {
       const prepare = (): PreparedCall => {
         const madeAt = performance.now();
         try {
           const outcome = call();
-          const settle = (isKept: boolean): void => {
-            const { result, exchange, edit } = outcome;
-            // Redis has the journal, and nobody undoes an edit.
-            const kept = { ...outcome, edit: undefined };
-            if (isKept) sandbox.take(kept, performance.now() - madeAt);
-            else if (exchange !== undefined) sandbox.report(exchange);
-            if (isKept && edit !== undefined) sandbox.emit({ kind: 'edit' });
-            resolve(result);
-          };
+          const settle = (isKept: boolean) => resolve(this.#settle(outcome, isKept, madeAt));
           return { outcome, settle };
         } catch (error) {
           // It counts only if the state is current.
-          return { outcome: sandbox.read(), settle: () => reject(error) };
+          return { outcome: this.#sandbox.read(), settle: () => reject(error) };
         }
       };
       this.#waiting.push({ prepare, reject });
@@ -84,7 +76,17 @@ export class FleetSandbox implements KeptSandbox {
     });
   }
 
-  /** False if there is one. */
+  #settle<T>(outcome: Outcome<T>, isKept: boolean, madeAt: number): T {
+    const sandbox = this.#sandbox;
+    const { result, exchange, edit } = outcome;
+    // Redis has the journal, and nobody undoes an edit.
+    if (isKept) sandbox.take({ ...outcome, edit: undefined }, performance.now() - madeAt);
+    else if (exchange !== undefined) sandbox.report(exchange);
+    if (isKept && edit !== undefined) sandbox.emit({ kind: 'edit' });
+    return result;
+  }
+
+  /** Resolves to false if there is such a sandbox. */
   create(): Promise<boolean> {
     return this.#offer([], true);
   }
@@ -175,54 +177,22 @@ export class FleetSandbox implements KeptSandbox {
     return calls;
   }
 
-  /** False if the calls were made of an old state; this server knows the present one now. */
+  /** Asks Redis to keep what calls do. False if they ran on an old state: this server has the present one now. */
   async #offer(calls: readonly PreparedCall[], isNew = false): Promise<boolean> {
-    const { redis, counts, server, updateScript, maxSandboxes } = this.#context;
-    const { name, state } = this.#sandbox;
-    const outcomes = calls.map(({ outcome }) => outcome);
-    const after = outcomes.at(-1)?.state ?? state;
-    const exchanges = outcomes.flatMap(({ exchange }) => exchange ?? []);
-    const held = exchanges.flatMap((exchange, index) => (isWaiting(exchange) ? index + 1 : []));
+    const { redis, counts, updateScript, maxSandboxes } = this.#context;
+    const exchanges = calls.flatMap(({ outcome }) => outcome.exchange ?? []);
     // A release must not come before somebody listens.
-    if (held.length > 0) await this.journal.follow();
-    const clears = outcomes[0]?.clears;
-    const isKept = outcomes.some((it) => (it.exchange ?? it.clears ?? it.edit) !== undefined);
-    const writes = isNew || after !== state || isKept;
-    const creates = this.#version === 0 && writes && (isNew || this.#mayCreate);
-    const asks = [
-      writes ? ASKS.write : '',
-      creates ? ASKS.create : '',
-      outcomes.some(({ edit }) => edit !== undefined) ? ASKS.edit : '',
-      clears === undefined ? '' : ASKS.clear,
-      clears === 'all' ? ASKS.clearTotals : '',
-    ];
-    const version = Math.max(this.#version + 1, Math.floor((Date.now() + Math.random()) * 1000));
-    const { next, parts, drops } = writeParts(this.#cached, after, version, creates);
+    if (exchanges.some(isWaiting)) await this.journal.follow();
     const until = redis.deadline;
-    const args = [
-      name,
-      `${version}`,
-      server,
-      `${redis.timeOf(until)}`,
-      `${this.#version}`,
-      PERMANENT_SANDBOXES.includes(name) ? '' : `${maxSandboxes}`,
-      asks.join(''),
-      held.join(' '),
-      writeTotals(exchanges, name, 1),
-      `${parts.length}`,
-      `${drops.length}`,
-      ...parts.flat(),
-      ...drops,
-      ...exchanges.flatMap(writeExchange),
-    ];
+    const { cached, version, args } = this.#writeUpdate(calls, exchanges, isNew, until);
     const reply = await redis.eval(updateScript, args, { until });
     const [kind, ...rest] = Array.isArray(reply) ? reply : [];
     this.#isBehind = kind === 'changed';
     switch (kind) {
       case 'kept': {
         const [number, generation, added] = rest;
-        if (parts.length > 0) this.#version = version;
-        this.#cached = next;
+        this.#version = version;
+        this.#cached = cached;
         counts.calls += calls.length;
         this.journal.noteGeneration(String(generation));
         for (const [index, exchange] of exchanges.entries()) {
@@ -230,7 +200,7 @@ export class FleetSandbox implements KeptSandbox {
           if (isWaiting(exchange)) this.journal.hold(exchange.number);
         }
         for (const { settle } of calls) settle(true);
-        addUp(redis, added, name);
+        addUp(redis, added, this.#sandbox.name);
         return true;
       }
       case 'changed':
@@ -243,22 +213,58 @@ export class FleetSandbox implements KeptSandbox {
         for (const { settle } of calls) settle(false);
         return true;
       case 'full':
-        throw createLimitError(maxSandboxes, name);
+        throw createLimitError(maxSandboxes, this.#sandbox.name);
       default:
         throw new StorageError(`${redis.address.shown} was asked too late`);
     }
   }
 
-  /** @param rows of each part its name, its version, and its text if it is newer than what is known */
+  /** The arguments of the script, and what this server knows once Redis has kept the update. */
+  #writeUpdate(
+    calls: readonly PreparedCall[],
+    exchanges: readonly Exchange[],
+    isNew: boolean,
+    until: number,
+  ) {
+    const { redis, server, maxSandboxes } = this.#context;
+    const { name, state } = this.#sandbox;
+    const outcomes = calls.map(({ outcome }) => outcome);
+    const after = outcomes.at(-1)?.state ?? state;
+    const clears = outcomes[0]?.clears;
+    const isKept = outcomes.some((it) => (it.exchange ?? it.clears ?? it.edit) !== undefined);
+    const writes = isNew || after !== state || isKept;
+    const creates = this.#version === 0 && writes && (isNew || this.#mayCreate);
+    const asks = [
+      writes ? ASKS.write : '',
+      creates ? ASKS.create : '',
+      outcomes.some(({ edit }) => edit !== undefined) ? ASKS.edit : '',
+      clears === undefined ? '' : ASKS.clear,
+      clears === 'all' ? ASKS.clearTotals : '',
+    ];
+    const own = Math.max(this.#version + 1, Math.floor((Date.now() + Math.random()) * 1000));
+    const { next, parts, drops } = writeParts(this.#cached, after, own, creates);
+    const args = [
+      name,
+      `${own}`,
+      server,
+      `${redis.timeOf(until)}`,
+      `${this.#version}`,
+      PERMANENT_SANDBOXES.includes(name) ? '' : `${maxSandboxes}`,
+      asks.join(''),
+      exchanges.flatMap((it, at) => (isWaiting(it) ? at + 1 : [])).join(' '),
+      writeTotals(exchanges, name, 1),
+      `${parts.length}`,
+      `${drops.length}`,
+      ...parts.flat(),
+      ...drops,
+      ...exchanges.flatMap(writeExchange),
+    ];
+    return { cached: next, version: parts.length > 0 ? own : this.#version, args };
+  }
+
   async #read(rows: readonly unknown[]): Promise<void> {
     const { redis } = this.#context;
-    const versions = new Map<string, number>();
-    const texts = new Map<string, string>();
-    for (let at = 0; at < rows.length; at += 3) {
-      const [part, version, text] = rows.slice(at, at + 3);
-      versions.set(String(part), Number(version));
-      if (typeof text === 'string') texts.set(`${part}@${version}`, text);
-    }
+    const { versions, texts } = parseRows(rows);
     const key = sandboxKey(redis.prefix, this.#sandbox.name, 'parts');
     const read = async (fields: readonly string[]) => {
       const missing = fields.filter((field) => !texts.has(field));

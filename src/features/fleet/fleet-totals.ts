@@ -3,7 +3,7 @@ import type { Exchange } from '../../core/sandbox/exchange.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { ADD_UP, sandboxKey } from './scripts.ts';
 
-/** Texts that wait to be added up. */
+/** How many texts may wait to be added up. */
 const MAX_ADDED = 64;
 
 /**
@@ -35,12 +35,12 @@ async function readTexts(redis: RedisConnection, sandbox: string) {
   return { texts, totals };
 }
 
-/** Of a sandbox; without a name, of deleted ones and cleared journals. */
+/** The totals of a sandbox; without a name, those of deleted ones and cleared journals. */
 export async function readTotals(redis: RedisConnection, sandbox = ''): Promise<Totals> {
   return (await readTexts(redis, sandbox)).totals;
 }
 
-/** If many of them wait, puts what they add up to in their place. */
+/** Replaces many texts by one that has their sum. */
 export function addUp(redis: RedisConnection, count: unknown, sandbox = ''): void {
   if (Number(count) < MAX_ADDED) return;
   const sum = async () => {

@@ -30,10 +30,10 @@ const DRAIN_MS = 2_000;
 const MAX_IN_MEMORY = 10_000;
 const UNUSED_MS = 60_000;
 
-/** How long `health` tells of a loss. */
+/** How long `health` says that Redis has lost its data. */
 const NOTICE_MS = 60_000;
 
-/** Sandboxes that are read at once, so that nobody waits for all of them. */
+/** How many sandboxes are read at once: others' calls run in between. */
 const PAGE = 500;
 
 type Options = BaseOptions & FleetOptions;
@@ -68,7 +68,7 @@ function createContext(
     maxHold = DEFAULTS.maxHold,
     maxSandboxes = DEFAULTS.maxSandboxes,
   } = options;
-  // Pub/sub knows no databases.
+  // All databases of a Redis share its channels, so the name has the database.
   const prefix = `petstore-mock:${address.name}:${address.database}:${hashStart(start, agreed)}`;
   return {
     redis: new RedisConnection(address, prefix, options.onNotice),
@@ -105,7 +105,7 @@ class Fleet implements Keeper, ServerPersistence {
   readonly #options: Options;
   readonly #opened = new WeakMap<Sandbox, FleetSandbox>();
   readonly #served = new Totals();
-  /** Ends of holds that Redis does not have yet. */
+  /** Ends of holds that are on their way to Redis. */
   readonly #ending = new Set<Promise<void>>();
   #sandboxes: Sandboxes | undefined;
   #token: string = crypto.randomUUID();
@@ -194,7 +194,7 @@ class Fleet implements Keeper, ServerPersistence {
     return this.of(sandbox).run(call);
   }
 
-  /** Redis does not get it. */
+  /** Reports the exchange of a call whose outcome Redis did not keep. */
   runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T {
     const { exchange, result } = call();
     if (exchange !== undefined) sandbox.report(exchange);
@@ -259,7 +259,7 @@ class Fleet implements Keeper, ServerPersistence {
     return false;
   }
 
-  /** So that a proxy sends no more requests before this server closes. */
+  /** Answers `health` with 503 for a while, so that a proxy sends no more requests before this server closes. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     const { drain = DRAIN_MS } = this.#options;

@@ -23,10 +23,10 @@ export function parseRedisAddress(text: string) {
     host: hostName(url),
     port,
     database,
-    /** Of the fleet. */
+    /** The name of the fleet. */
     name: name[1] ?? 'default',
     ...readCredentials(url),
-    /** For messages, without credentials. */
+    /** The address for messages, without credentials. */
     shown: `${protocol}//${hostname}:${port}/${database}`,
   };
 }

@@ -20,7 +20,7 @@ const MIN_VERSION = 6.2;
 /** How long a call waits for Redis. */
 const CALL_TIMEOUT_MS = 5000;
 
-/** How long Redis may be silent. A large collection that arrives slowly is silence, too. */
+/** How long Redis may be silent. A large reply that arrives slowly counts as silence, too. */
 const REPLY_TIMEOUT_MS = 3000;
 
 /** How often a connection is checked: a peer that was paused or cut off keeps it open. */
@@ -44,9 +44,9 @@ export interface Channel {
 }
 
 interface RunOptions {
-  /** What an EVALSHA runs, in case Redis does not know it yet. */
+  /** The script that an EVALSHA runs, to send it if Redis does not know it yet. */
   readonly script?: Script;
-  /** Whether to run it twice would be wrong: nobody knows if it was run when its connection breaks. */
+  /** Whether to run it twice would be wrong. If the connection breaks, nobody knows whether it was run. */
   readonly once?: boolean;
   readonly until?: number;
 }
@@ -56,18 +56,18 @@ export class RedisConnection {
   readonly address: RedisAddress;
   /** What all keys begin with. */
   readonly prefix: string;
-  /** Called again and again while there is a connection, and at once when there is one. */
+  /** Called as soon as there is a connection, and every half second while it lasts. */
   onChecked: () => void = () => {};
-  /** In milliseconds. */
+  /** How long the latest check of the connection took, in milliseconds. */
   roundTrip = 0;
   readonly #client: ReturnType<typeof openClient>;
   readonly #onNotice: (message: string) => void;
   readonly #channels = new Set<Channel>();
   /** Emits `news` when there is a connection, or no hope of one. */
   readonly #events = new EventEmitter().setMaxListeners(0);
-  /** By which Redis is ahead of `performance.now()`, or a little more than this. */
+  /** By how much the clock of Redis is ahead of `performance.now()`, in milliseconds, at least. */
   #ahead = 0;
-  /** Undefined while Redis can be used. */
+  /** Why Redis cannot be used; undefined while it can. */
   #failure: string | undefined = 'not connected yet';
   #downSince = performance.now();
   #isFirst = true;
@@ -93,7 +93,7 @@ export class RedisConnection {
     return (this.#failure === undefined ? performance.now() : this.#downSince) + CALL_TIMEOUT_MS;
   }
 
-  /** By the clock of Redis, not later. */
+  /** A deadline by the clock of Redis, or a little earlier. */
   timeOf(deadline: number): number {
     return Math.floor(deadline + this.#ahead);
   }
@@ -168,7 +168,7 @@ export class RedisConnection {
 
   #reconnect(error: unknown): void {
     this.#lose(error);
-    // Else it connects already, and would do so twice.
+    // A client that is not ready connects already.
     if (!this.#client.isReady && !this.#isClosed) return;
     this.#client.destroy();
     if (!this.#isClosed) this.#connect();
@@ -182,7 +182,7 @@ export class RedisConnection {
     if (this.#isClosed || isFinal(error)) this.#events.emit('news');
   }
 
-  /** Asks a new connection what is there, which every user may, and again until it ends. */
+  /** Asks what server is there, which every user may, as long as the connection lasts. */
   async #check(): Promise<void> {
     const client = this.#client;
     const { socketEpoch } = client;
@@ -199,7 +199,7 @@ export class RedisConnection {
         checkServer(Object(server));
         const [seconds, microseconds] = Object(time);
         this.roundTrip = received - sent;
-        // It was read before this moment, so Redis is at least so far by now.
+        // Redis read its clock before this moment, so that it is at least so far by now.
         this.#ahead = Number(seconds) * 1000 + Number(microseconds) / 1000 - received;
         this.#becomeUsable();
         this.onChecked();

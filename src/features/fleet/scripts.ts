@@ -32,7 +32,7 @@ export interface Script {
 export const sandboxKey = (prefix: string, name: string, part: string) =>
   `${prefix}:${name}:${part}`;
 
-/** Redis may be full when totals are moved: then they are lost, but a sandbox can be deleted. */
+/** Shared by all scripts. Redis may be full when totals are moved: then they are lost, but a sandbox can be deleted. */
 const PRELUDE = `
 local call, prefix, name = redis.call, KEYS[1], ARGV[1]
 local function key(part, of) return prefix .. ':' .. (of or name) .. ':' .. part end
@@ -78,7 +78,7 @@ const script = (body: string): Script => {
   return { text, hash: createHash('sha1').update(text).digest('hex') };
 };
 
-/** What an update does. */
+/** What an update does, each by a letter. */
 export const ASKS = { write: 'w', create: 'c', edit: 'e', clear: 'j', clearTotals: 't' };
 
 /** When the journals have too many bytes, one of so many at random loses exchanges: that used longest ago. */
@@ -195,38 +195,40 @@ return head[1] and {head[1], tonumber(head[2] or 0), tonumber(head[3] or 0), cal
  * numbers. Returns the numbers that it claimed, and how many are still held.
  */
 export const CLAIM = script(`
-if call('HGET', state, 'generation') ~= ARGV[2] then return {{}, 0} end
+local generation, why, most, ttl = unpack(ARGV, 2, 5)
+if call('HGET', state, 'generation') ~= generation then return {{}, 0} end
 local claimed = {}
 for at = 6, #ARGV do
-  if #claimed < tonumber(ARGV[4]) and call('HDEL', held, ARGV[at]) == 1 then
-    call('HSET', claims, ARGV[at], ARGV[3])
+  if #claimed < tonumber(most) and call('HDEL', held, ARGV[at]) == 1 then
+    call('HSET', claims, ARGV[at], why)
     claimed[#claimed + 1] = ARGV[at]
   end
 end
-expire(ARGV[5])
+expire(ttl)
 call('PUBLISH', state, 'claim')
 return {claimed, call('HLEN', held)}
 `);
 
 /** ARGV: name, generation, number, head of the exchange, server, totals. */
 export const END_HOLD = script(`
-if call('HGET', state, 'generation') ~= ARGV[2] then return end
-if call('HDEL', held, ARGV[3]) + call('HDEL', claims, ARGV[3]) == 0 then return end
-local size = call('HSTRLEN', journal, ARGV[3])
+local generation, number, head, server, added = unpack(ARGV, 2, 6)
+if call('HGET', state, 'generation') ~= generation then return end
+if call('HDEL', held, number) + call('HDEL', claims, number) == 0 then return end
+local size = call('HSTRLEN', journal, number)
 if size > 0 then
-  count(name, #ARGV[4] - size)
-  call('HSET', journal, ARGV[3], ARGV[4])
+  count(name, #head - size)
+  call('HSET', journal, number, head)
 end
-if ARGV[6] ~= '' then call('RPUSH', totals, ARGV[6]) end
-call('PUBLISH', state, 'hold ' .. ARGV[5] .. ' ' .. ARGV[3])
+if added ~= '' then call('RPUSH', totals, added) end
+call('PUBLISH', state, 'hold ' .. server .. ' ' .. number)
 `);
 
 /** Puts what totals add up to in their place. ARGV: name, empty for past ones; the first text, how many, their sum. */
 export const ADD_UP = script(`
-local list = name == '' and past or totals
-if call('LINDEX', list, 0) ~= ARGV[2] then return end
-call('LTRIM', list, ARGV[3], -1)
-call('LPUSH', list, ARGV[4])
+local list, first, size, sum = name == '' and past or totals, unpack(ARGV, 2, 4)
+if call('LINDEX', list, 0) ~= first then return end
+call('LTRIM', list, size, -1)
+call('LPUSH', list, sum)
 `);
 
 /**
@@ -234,7 +236,8 @@ call('LPUSH', list, ARGV[4])
  * ARGV: the first index, how many. Returns also how many it looked at and removed.
  */
 export const UNUSED = script(`
-local flat = call('ZRANGE', sandboxes, ARGV[1], ARGV[1] + ARGV[2] - 1, 'WITHSCORES')
+local from, most = unpack(ARGV)
+local flat = call('ZRANGE', sandboxes, from, from + most - 1, 'WITHSCORES')
 local now, unused, gone = clock(), {}, 0
 for at = 1, #flat, 2 do
   if call('EXISTS', key('state', flat[at])) == 1 then
@@ -246,10 +249,10 @@ return {#flat / 2, gone, unused}
 
 /** Takes no memory. ARGV: name, milliseconds that it must be unused, TTL. Returns how many totals wait, or nothing. */
 export const DELETE = script(`
-local used = call('ZSCORE', sandboxes, name)
-if call('EXISTS', state) == 0 or used and clock() - used < tonumber(ARGV[2]) then return nil end
+local used, least, ttl = call('ZSCORE', sandboxes, name), unpack(ARGV, 2, 3)
+if call('EXISTS', state) == 0 or used and clock() - used < tonumber(least) then return nil end
 move()
-call('PEXPIRE', past, ARGV[3])
+call('PEXPIRE', past, ttl)
 free(name)
 call('ZREM', sandboxes, name)
 call('UNLINK', state, parts, journal, totals, held, claims)
@@ -262,17 +265,17 @@ return call('LLEN', past)
  * the token of the fleet, how many servers there are, and how many sandboxes.
  */
 export const BEAT = script(`
-local now = clock()
-call('SET', token, ARGV[3], 'NX')
-call('ZADD', servers, now, ARGV[1])
+local now, server, ttl, drawn = clock(), unpack(ARGV, 1, 3)
+call('SET', token, drawn, 'NX')
+call('ZADD', servers, now, server)
 call('ZREMRANGEBYSCORE', servers, '-inf', now - 30000)
 for at = 4, #ARGV do
   if call('EXISTS', key('state', ARGV[at])) == 1 then
     call('ZADD', sandboxes, now, ARGV[at])
-    expire(ARGV[2], ARGV[at])
+    expire(ttl, ARGV[at])
   end
 end
-call('ZREMRANGEBYSCORE', sandboxes, '-inf', now - ARGV[2])
-expire(ARGV[2])
+call('ZREMRANGEBYSCORE', sandboxes, '-inf', now - ttl)
+expire(ttl)
 return {call('GET', token), call('ZCARD', servers), call('ZCARD', sandboxes)}
 `);

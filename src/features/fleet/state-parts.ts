@@ -24,7 +24,7 @@ export type Versions = ReadonlyMap<string, number>;
 
 interface Snapshot {
   readonly store: Store;
-  /** Of its store. Snapshots refer to parts, also to those that were replaced. */
+  /** The versions of its parts. A snapshot refers to them, also after they were replaced. */
   readonly versions: Versions;
 }
 
@@ -35,17 +35,29 @@ export interface CachedState {
   readonly snapshots: ReadonlyMap<string, Snapshot>;
 }
 
-/** Redis has changed meanwhile, or the sandbox was created anew. */
+/** Redis has no such part any more: the sandbox has changed meanwhile, or was created anew. */
 export class PartGoneError extends Error {}
 
-/** Gives the text of each of these fields, a part and its version. @throws PartGoneError */
+/** Reads the texts of fields, each of a part and its version. @throws PartGoneError */
 type ReadFields = (fields: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
 const SNAPSHOTS = 'snapshots';
 
 const fieldOf = ([part, version]: readonly [string, number]) => `${part}@${version}`;
 
-/** Whoever has written it, it was no server of this fleet. */
+/** @param rows of each part its name, its version, and its text if it is newer than what a server knows */
+export function parseRows(rows: readonly unknown[]) {
+  const versions = new Map<string, number>();
+  const texts = new Map<string, string>();
+  for (let at = 0; at < rows.length; at += 3) {
+    const [part, version, text] = rows.slice(at, at + 3);
+    versions.set(String(part), Number(version));
+    if (typeof text === 'string') texts.set(`${part}@${version}`, text);
+  }
+  return { versions, texts };
+}
+
+/** What cannot be read was written by no server of this fleet. */
 export function spoiltError(what: string, error: unknown): StorageError {
   const why = error instanceof Error ? error.message : String(error);
   return new StorageError(
@@ -126,7 +138,7 @@ export async function readNewParts(
   return { state: { ...state, snapshots: stores }, versions, snapshots };
 }
 
-/** Makes a state of another one. Records of which it has no version are as at the start. */
+/** Makes a state of another one by reading the parts that differ. Records without a version are as at the start. */
 async function readState(
   base: State,
   before: Versions,
@@ -163,7 +175,7 @@ interface Codec<Value> {
 
 const pack = (value: unknown) => (value instanceof Map ? { entries: [...value] } : value);
 
-/** Of a map of what is JSON, or an object of such maps. A server of this version has written it. */
+/** For a map of JSON values, or an object of such maps. A server of this version has written it. */
 const asJson = <Value extends object>(): Codec<Value> => ({
   write(value) {
     if (value instanceof Map) return JSON.stringify(pack(value));
@@ -190,7 +202,7 @@ const MEMBERS: { readonly [Name in MemberName]: Codec<State[Name]> } = {
 
 const MEMBER_NAMES = Object.keys(MEMBERS).filter((name): name is MemberName => name in MEMBERS);
 
-/** All but snapshots, which refer to parts. */
+/** The parts that differ, but snapshots, which refer to parts. */
 export function changedParts(before: State, after: State): NamedPart[] {
   const write = <Name extends MemberName>(name: Name): NamedPart => [
     name,
@@ -229,7 +241,7 @@ async function readSettings(json: string, start: Start): Promise<Settings> {
   });
 }
 
-/** One of the start, which may come from a file here, or else one that ships or that a client has sent. */
+/** A scenario of the start may come from a file here. Others ship, or a client has sent them. */
 function readScenario([name, definition]: ScenarioSource, { scenarios }: Start): Scenario {
   const ofStart = scenarios.find(
     (scenario) => scenario.name === name && writeJson(scenario.definition) === definition,

@@ -2,12 +2,12 @@ import type { Exchange } from '../../core/sandbox/exchange.ts';
 import { withoutBodies } from '../../core/sandbox/journal.ts';
 import { spoiltError } from './state-parts.ts';
 
-/** Bytes that a body may have to be kept: servers read it, and Redis has it for each exchange. */
+/** Larger bodies are not kept: servers read them, and Redis has them for each exchange. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 type Body = Exchange['request']['body'];
 
-/** JSON has no bytes. */
+/** A body in JSON, which has no bytes. */
 type Packed = string | { readonly latin1: string } | undefined;
 
 const pack = (body: Body): Packed =>
@@ -16,7 +16,7 @@ const pack = (body: Body): Packed =>
 const unpack = (body: Packed): Body =>
   typeof body === 'object' ? Buffer.from(body.latin1, 'latin1') : body;
 
-/** The head is all that a filter looks at, unless it looks for words; then comes the rest. */
+/** Writes apart what filters look at, unless they look for words: most reads need only this head. */
 export function writeExchange(exchange: Exchange): readonly [head: string, rest: string] {
   const { request, reply, ...members } = withoutBodies(exchange, MAX_BODY_BYTES);
   const { body, decoded, ...others } = request;
