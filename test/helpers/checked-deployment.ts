@@ -7,8 +7,11 @@ import {
 } from '../../src/core/contract/assumption-table.ts';
 import { createStore, type Store } from '../../src/core/store/store.ts';
 import { prepareMock } from '../../src/features/deployment/ask-mock.ts';
-import { type CheckReport, createCheckReport } from '../../src/features/deployment/check/report.ts';
-import { type CheckRun, runCheck } from '../../src/features/deployment/check/run.ts';
+import {
+  type CheckedDeployment,
+  checkDeployment,
+} from '../../src/features/deployment/check/check.ts';
+import type { CheckReport } from '../../src/features/deployment/check/report.ts';
 import { type DeploymentRequest, Pace } from '../../src/features/deployment/deployment-client.ts';
 import type { DeploymentReply } from '../../src/features/deployment/deployment-reply.ts';
 import type { DeploymentFlags } from '../../src/features/deployment/flags.ts';
@@ -80,7 +83,7 @@ const LATENCY_MS = 10;
 export async function checked(
   assume: Partial<Choices>,
   circumstances: Circumstances = {},
-): Promise<CheckRun> {
+): Promise<CheckedDeployment> {
   const {
     now: startsAt = DEPLOYED_AT,
     lag = 0,
@@ -135,11 +138,11 @@ export async function checked(
       now += 1000;
     }
   };
-  return runCheck({ time, send }, options);
+  return checkDeployment({ time, send }, options);
 }
 
 export async function reportOn(...deployment: Parameters<typeof checked>): Promise<CheckReport> {
-  return createCheckReport(await checked(...deployment));
+  return (await checked(...deployment)).report;
 }
 
 /** The verdicts that are wrong about a deployment with these options. */

@@ -18,14 +18,9 @@ import {
   type Style,
 } from '../../terminal/terminal.ts';
 import { formatJson, requireNew, writeOutput } from '../../terminal/write-files.ts';
+import { checkDeployment } from './check/check.ts';
 import { planCheck } from './check/probes.ts';
-import {
-  type CheckReport,
-  createCheckReport,
-  findShortfall,
-  reportsViolation,
-} from './check/report.ts';
-import { runCheck } from './check/run.ts';
+import { type CheckReport, findShortfall, reportsViolation } from './check/report.ts';
 import {
   type CheckChange,
   createConfig,
@@ -55,10 +50,10 @@ export const check: Command<DeploymentFlags> = async ({
   const changing = writing === 0 ? 'none of which write' : `${writing} of which write`;
   const planned = `up to ${countText(requests, 'request')}, ${changing}, and repeats of those that fail`;
   await askConsent(client.url, planned, flags.yes, terminal);
-  const run = await withProgress(client, 'check', terminal, (progress) =>
-    runCheck(client, flags, progress),
+  const checked = await withProgress(client, 'check', terminal, (progress) =>
+    checkDeployment(client, flags, progress),
   );
-  const report = createCheckReport(run);
+  const { report, notes } = checked;
   const changes = earlier && listChanges(earlier, report, flags.allowUnsettled ?? false);
   const notify = (text: string) => terminal.notices.write(formatNotice(text));
   if (flags.json) for (const change of changes ?? []) notify(formatChange(change));
@@ -68,7 +63,7 @@ export const check: Command<DeploymentFlags> = async ({
     const why = `fewer than ${wanted} assumptions are settled, too few to tell deployments apart`;
     notify(`${why}; --allow-unsettled passes and saves them`);
   } else if (flags.save !== undefined) {
-    await writeOutput(flags.save, formatJson(createConfig(report, run, client.url.href)));
+    await writeOutput(flags.save, formatJson(createConfig(checked, client.url.href)));
     if (others.length > 0) {
       const names = joinWords(
         others.map(({ id }) => id),
@@ -85,7 +80,7 @@ export const check: Command<DeploymentFlags> = async ({
     changes === undefined && others.length > 0 && !flags.allowUnsettled,
   ];
   const exitCode = failures.includes(true) ? EXIT_GATE_FAILED : 0;
-  return { text: renderCheck(report, changes, run.notes, style), json: report, exitCode };
+  return { text: renderCheck(report, changes, notes, style), json: report, exitCode };
 };
 
 async function readEarlier(file: string): Promise<EarlierCheck> {

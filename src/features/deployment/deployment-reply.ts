@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import { ORDER_STATUSES, type OrderStatus } from '../../core/contract/records.ts';
 import { toInt64, tryParseJson } from '../../core/json.ts';
+import { findHeaders } from '../../core/raw-http.ts';
 
 export interface DeploymentReply {
   readonly status: number;
@@ -12,21 +14,11 @@ const NEXT = /<[^>?]*(\?[^>#]*)[^>]*>\s*;[^,<]*\brel="?(?:[^",;]* )?next\b/i;
 
 /** RFC 8288. The host of the link counts for nothing: behind a proxy it may be an inner one. */
 export function findNextQuery({ headers }: Pick<DeploymentReply, 'headers'>): string | undefined {
-  const links = headers.filter(
-    (_, at) => headers[at - 1]?.toLowerCase() === 'link' && at % 2 === 1,
-  );
-  return NEXT.exec(links.join(', '))?.[1];
+  return NEXT.exec(findHeaders(headers, 'link').join(', '))?.[1];
 }
 
-const parsed = new WeakMap<Buffer, { readonly json: unknown }>();
-
-/** Parses a body once: that of a large store takes long. */
 export function parseBody(body: Buffer): unknown {
-  const known = parsed.get(body);
-  if (known !== undefined) return known.json;
-  const json = isUtf8(body) ? tryParseJson(body.toString()) : undefined;
-  parsed.set(body, { json });
-  return json;
+  return isUtf8(body) ? tryParseJson(body.toString()) : undefined;
 }
 
 export type ReplyRecord = Readonly<Record<string, unknown>>;
@@ -46,6 +38,12 @@ export function findById(
   field = 'id',
 ): ReplyRecord | undefined {
   return id === undefined ? undefined : records?.find((record) => readId(record, field) === id);
+}
+
+/** The status that an order shows; one that is complete has shipped. */
+export function readOrderStatus({ status, complete }: ReplyRecord): OrderStatus | undefined {
+  const known = ORDER_STATUSES.find((each) => each === status);
+  return known ?? (complete === true ? 'shipped' : undefined);
 }
 
 /** A status and a field that the document does not have: a check sends them. */

@@ -1,23 +1,31 @@
 import { isUtf8 } from 'node:buffer';
 import { toText } from '../../core/bytes.ts';
-import { type Choices, isOption, optionNames } from '../../core/contract/assumption-table.ts';
+import type { Choices } from '../../core/contract/assumption-table.ts';
 import { checkBody, deviationText, isViolation } from '../../core/contract/check-reply.ts';
 import { DAY_MS } from '../../core/contract/date-time.ts';
 import { ORDER_STATUSES } from '../../core/contract/records.ts';
-import { INT64_MAX, isObject, parseInt64 } from '../../core/json.ts';
-import { pairHeaders } from '../../core/raw-http.ts';
+import { INT64_MAX, parseInt64 } from '../../core/json.ts';
+import { mergeHeaders, withoutHeaders } from '../../core/raw-http.ts';
 import type { ResponderCall } from '../../core/sandbox/sandboxes.ts';
 import type { Call } from '../../core/service/input.ts';
 import { bearerToken } from '../../core/service/keyring.ts';
 import { type Comparison, groundsOf } from '../../core/service/reply.ts';
 import { joinWords } from '../../core/words.ts';
 import type { MockReply } from './ask-mock.ts';
-import { readFacets } from './check/facets.ts';
+import { createModel, type DeploymentModel } from './check/deployment-model.ts';
+import { noteReplies } from './check/facets.ts';
+import { listOthers } from './check/fit.ts';
 import { trackReads } from './check/predict.ts';
 import { createProbe } from './check/probes.ts';
-import { Scene } from './check/scene.ts';
-import { createWorld, type World } from './check/world.ts';
-import { type DeploymentReply, parseBody } from './deployment-reply.ts';
+import { type ProbeExchange, parseExchange, SequenceRun } from './check/sequence-run.ts';
+import type { DeploymentReply } from './deployment-reply.ts';
+
+/** A mock that was asked what the deployment was, and how to ask it again under other choices. */
+interface AskedMock {
+  readonly model: DeploymentModel;
+  readonly found: MockReply;
+  readonly under: (choices: Choices) => MockReply;
+}
 
 /** Asks the mock the same, under the choices of the sandbox, whatever records and keys the deployment has. */
 export function findDrift(
@@ -26,27 +34,28 @@ export function findDrift(
   reply: DeploymentReply,
 ): Comparison {
   const { method } = request;
-  const broken = method === 'HEAD' ? [] : listBroken(call, reply);
-  // The mock may hold too little of the body.
-  if (body.kind === 'too-large' || (body.kind === 'bytes' && !isUtf8(body.bytes))) {
-    return { expected: undefined, drift: broken };
-  }
-  const text = body.kind === 'bytes' ? toText(body.bytes) : undefined;
-  const headers = { 'Content-Type': '', ...readHeaders(request.headers) };
+  const text = body.kind === 'bytes' && isUtf8(body.bytes) ? toText(body.bytes) : undefined;
+  // The key stands apart.
+  const sent = withoutHeaders(request.headers, new Set(['authorization']));
+  const headers = { 'content-type': '', ...mergeHeaders(sent) };
   const probe = createProbe(method, target, text, { headers, isLate: true });
-  const worlds = listWorlds(call, reply);
+  const exchange = parseExchange({ at: 0, probe, path: target }, reply);
+  const broken = method === 'HEAD' ? [] : listBroken(exchange, call);
+  // The mock may hold too little of the body.
+  if (body.kind !== 'none' && text === undefined) return { expected: undefined, drift: broken };
+  const models = listModels(exchange, call);
   const ask = (key: string | null | undefined, path = target) =>
-    worlds.map((world) => {
+    models.map((model): AskedMock => {
       const under = (choices: Choices) =>
-        world.open(choices)({ method, path, key, headers, body: text });
-      return { world, under, found: under(state.choices) };
+        model.openMock(choices)({ method, path, key, headers, body: text });
+      return { model, under, found: under(state.choices) };
     });
   const isKeySent = (bearerToken(call.authorization) ?? '') !== '';
   const usual = ask(isKeySent ? undefined : null);
   // The mock knows no cursor of the deployment, and no animal before its page.
   const first = target.replaceAll(/\b(?:cursor|offset)=[^&]*&?/g, '');
   const asked = [...(isKeySent && first !== target ? ask(undefined, first) : []), ...usual];
-  const isSame = ({ found }: { readonly found: MockReply }) => found.status === reply.status;
+  const isSame = ({ found }: AskedMock) => found.status === reply.status;
   // Few replies need another key to be explained.
   for (const key of isKeySent ? ['unknown', 'demo-read-only-key'] : []) {
     if (!asked.some(isSame)) asked.push(...ask(key));
@@ -61,90 +70,79 @@ export function findDrift(
     const statuses = asked.map(({ found }) => found);
     return { expected, drift: isLimited ? broken : [describeStatus(reply, statuses, sure)] };
   }
-  if (broken.length > 0) return { expected, drift: broken };
-  const read = (it: DeploymentReply, isMock: boolean) =>
-    readFacets(new Scene(NO_STORY, same.world, undefined, { isMock }), { probe, path: target }, it);
-  const { reads, tracked } = trackReads(state.choices);
-  const [theirs, mine] = [read(reply, false), read(same.under(tracked), true)];
-  // Only the deployment knows what follows its page.
-  const names = Object.keys(theirs).filter((name) => name !== 'next' && mine[name] !== undefined);
-  const drift = names.flatMap((name) => {
-    if (mine[name] === theirs[name]) return [];
-    const isSeen = (choices: Choices) => read(same.under(choices), true)[name] === theirs[name];
-    const by = [...reads.keys()]
-      .filter((id) =>
-        optionNames(id).some((option) => {
-          return isOption(id, option) && isSeen({ ...state.choices, [id]: option });
-        }),
-      )
-      .map((id) => `${id}=${state.choices[id]}`);
-    const reason = by.length === 0 ? '' : ` (${by.join(', ')})`;
-    return `${name}: expected ${mine[name]}${reason}, found ${theirs[name]}`;
-  });
+  const drift = broken.length > 0 ? broken : compareFacets(exchange, same, state.choices);
   return { expected, drift };
 }
 
-const NO_STORY = { why: '', needs: [], probes: [] };
+const NO_SEQUENCE = { why: '', needs: [], probes: [] };
 
-function listBroken({ operation }: Call, reply: DeploymentReply): string[] {
-  return checkBody({ ...reply, json: parseBody(reply.body) }, operation)
+/** What the reply shows otherwise than the mock, with the choices that could explain it. */
+function compareFacets(exchange: ProbeExchange, mock: AskedMock, choices: Choices): string[] {
+  const read = (it: DeploymentReply, isMock: boolean) => {
+    const run = new SequenceRun(NO_SEQUENCE, mock.model, undefined, { isMock });
+    noteReplies(run, [isMock ? parseExchange(exchange, it) : exchange]);
+    return run.facets[0] ?? {};
+  };
+  const { reads, tracked } = trackReads(choices);
+  const [theirs, mine] = [read(exchange.reply, false), read(mock.under(tracked), true)];
+  // Only the deployment knows what follows its page.
+  const names = Object.keys(theirs).filter((name) => name !== 'next' && mine[name] !== undefined);
+  return names.flatMap((name) => {
+    if (mine[name] === theirs[name]) return [];
+    const isSeen = (other: Choices) => read(mock.under(other), true)[name] === theirs[name];
+    const by = [...reads.keys()].flatMap((id) =>
+      listOthers(id, choices).some(isSeen) ? `${id}=${choices[id]}` : [],
+    );
+    const reason = by.length === 0 ? '' : ` (${by.join(', ')})`;
+    return `${name}: expected ${mine[name]}${reason}, found ${theirs[name]}`;
+  });
+}
+
+function listBroken({ reply, json }: ProbeExchange, { operation }: Call): string[] {
+  return checkBody({ ...reply, json }, operation)
     .filter(isViolation)
     .map(deviationText);
 }
 
-/** By names as a check writes them. */
-function readHeaders(raw: readonly string[]): Record<string, string> {
-  const names = new Map(['Content-Type', 'Origin'].map((name) => [name.toLowerCase(), name]));
-  return Object.fromEntries(
-    pairHeaders(raw).flatMap(([name, value]) => {
-      const lower = name.toLowerCase();
-      return lower === 'authorization' ? [] : [[names.get(lower) ?? name, value]];
-    }),
-  );
-}
-
 /** What the deployment may have: what its reply shows, or nothing, or one record in each state. */
-function listWorlds({ operation, pathId }: Call, reply: DeploymentReply): World[] {
+function listModels({ records }: ProbeExchange, { operation, pathId }: Call): DeploymentModel[] {
   const id = parseInt64(pathId ?? '');
-  const json = reply.status < 300 ? parseBody(reply.body) : undefined;
-  const shown = [json].flat().filter(isObject);
-  const isOf = (name: string) => (operation.endsWith(name) ? shown : []);
+  const isOf = (name: string) => (operation.endsWith(name) ? records : []);
   const isOfAnimals = operation === 'getPet' || operation === 'listPets';
-  const animals = isOfAnimals ? shown : id === undefined ? [] : [animalOf(id)];
+  const animals = isOfAnimals ? records : id === undefined ? [] : [animalOf(id)];
   const entries = isOf('Inventory');
   const stock = entries.length === 0 ? undefined : id;
-  const own = createWorld([animals, entries, isOf('Orders')], { stock }, Date.now());
+  const own = createModel([animals, entries, isOf('Orders')], { stock }, Date.now());
   return [own, ...listPossible(id)];
 }
 
 const animalOf = (id: bigint) => ({ id, name: '', categoryId: 0n });
 
-const possible = new Map<bigint | undefined, { readonly day: number; readonly worlds: World[] }>();
+const possible = new Map<
+  bigint | undefined,
+  { readonly day: number; readonly models: DeploymentModel[] }
+>();
 
-/** Kept, since a call takes longer to prepare them than to answer. */
-function listPossible(id: bigint | undefined): World[] {
-  const day = Math.floor(Date.now() / DAY_MS);
+/** Nothing, or one record in each state. Kept, since a call takes longer to prepare them than to answer. */
+function listPossible(id: bigint | undefined): DeploymentModel[] {
+  const now = Date.now();
+  const day = Math.floor(now / DAY_MS);
   const known = possible.get(id);
-  if (known?.day === day) return known.worlds;
+  if (known?.day === day) return known.models;
   const animal = animalOf(id ?? INT64_MAX);
   const entry = { petId: id, quantity: 1, status: 'available' };
-  const stores =
-    id === undefined
-      ? [[[animal], [], []]]
-      : [
-          [[animal], [], []],
-          [[animal], [entry], []],
-          ...ORDER_STATUSES.map((status) => [[animal], [], [{ id, status }]]),
-        ];
-  const worlds = [[[], [], []], ...stores].map((lists) =>
-    createWorld(lists, { stock: lists[1]?.length === 0 ? undefined : id }, Date.now()),
+  const some = ORDER_STATUSES.map((status, at) => {
+    return [[animal], at === 0 ? [] : [entry], [{ id, status }]];
+  });
+  const models = [[[], [], []], ...some].map((lists) =>
+    createModel(lists, { stock: lists[1]?.length === 0 ? undefined : id }, now),
   );
   if (possible.size >= MAX_KEPT) possible.clear();
-  possible.set(id, { day, worlds });
-  return worlds;
+  possible.set(id, { day, models });
+  return models;
 }
 
-/** Of ids: a client under test asks for few. */
+/** The ids whose models are kept: a client under test asks for few. */
 const MAX_KEPT = 100;
 
 function describeStatus(

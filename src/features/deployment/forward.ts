@@ -1,6 +1,6 @@
 import { isAscii, toText } from '../../core/bytes.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { isCoded, type RawHeaders, withoutHeaders } from '../../core/raw-http.ts';
+import { findHeaders, isCoded, type RawHeaders, withoutHeaders } from '../../core/raw-http.ts';
 import type { ResponderCall } from '../../core/sandbox/sandboxes.ts';
 import { AssumptionTrace, createReply, errorReply, type Reply } from '../../core/service/reply.ts';
 import { asError } from '../../core/thrown.ts';
@@ -15,7 +15,7 @@ import {
 
 export interface Deployment extends Pick<Transport, 'send'> {
   readonly url: string;
-  /** Sent in place of the client's. */
+  /** The key that it gets in place of the client's. */
   readonly key: string | undefined;
 }
 
@@ -33,10 +33,7 @@ export async function forward(deployment: Deployment, forwarded: ResponderCall):
     const message = 'a path with "." or ".." would leave the base URL of the upstream';
     return errorReply(decidedBy, 'route_not_found', 404, message);
   }
-  const viaHeaders = request.headers.filter(
-    (_, at, { [at - 1]: name }) => at % 2 === 1 && name?.toLowerCase() === 'via',
-  );
-  if (viaHeaders.some((text) => text.includes(formatVia(sandbox)))) {
+  if (findHeaders(request.headers, 'via').some((text) => text.includes(formatVia(sandbox)))) {
     const message = `the upstream ${url} sends requests back to this sandbox`;
     return errorReply(decidedBy, 'bad_gateway', 502, message);
   }
@@ -85,9 +82,9 @@ const HOP_BY_HOP: readonly string[] = [
   'upgrade',
 ];
 
-/** The upstream can itself be a mock. */
+/** What stays behind of a reply whose length counts. The upstream can itself be a mock. */
 const NOT_RETURNED_WITHOUT_BODY = new Set([...HOP_BY_HOP, 'mock-basis', 'trailer']);
-/** The length is written anew. */
+/** What stays behind of any other: its length is written anew. */
 const NOT_RETURNED = new Set([...NOT_RETURNED_WITHOUT_BODY, 'content-length']);
 
 /** A segment that a server resolves, also encoded (RFC 3986, section 5.2.4). */

@@ -3,7 +3,6 @@ import { OPERATIONS } from '../../core/contract/operations.ts';
 import {
   COLLECTIONS,
   type CollectionName,
-  ORDER_STATUSES,
   type OrderStatus,
   STORED_RECORDS,
   unknownMembers,
@@ -22,6 +21,7 @@ import {
   type ReplyRecord,
   readId,
   readIds,
+  readOrderStatus,
 } from './deployment-reply.ts';
 
 export type Get = (path: string) => Promise<DeploymentReply>;
@@ -51,7 +51,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
       .map((entry) => pickStorable('inventory', entry)),
     orders: withId.map((order) => ({
       ...pickStorable('orders', isLost(order) ? { ...order, petId: undefined } : order),
-      status: findStatus(order) ?? unknownStatus,
+      status: readOrderStatus(order) ?? unknownStatus,
     })),
   });
   if (!reading.ok) {
@@ -123,13 +123,6 @@ function pickStorable(name: CollectionName, record: ReplyRecord): ReplyRecord {
   return Object.fromEntries(members);
 }
 
-/** An order that is complete has shipped. */
-function findStatus({ status, complete }: ReplyRecord): OrderStatus | undefined {
-  return (
-    ORDER_STATUSES.find((known) => known === status) ?? (complete === true ? 'shipped' : undefined)
-  );
-}
-
 function describeLostAnimals(lost: ReadonlySet<bigint>): string[] {
   const [first] = lost;
   if (first === undefined) return [];
@@ -147,14 +140,14 @@ function describeOrderGaps(
   const gaps: string[] = [];
   const withoutId = all.length - recorded.length;
   if (withoutId > 0) gaps.push(`orders: ${countText(withoutId, 'order')} without an id left out`);
-  const unknown = recorded.filter((order) => findStatus(order) === undefined);
+  const unknown = recorded.filter((order) => readOrderStatus(order) === undefined);
   if (unknown.length > 0) {
     const found = joinWords([...new Set(unknown.map(({ status }) => describe(status)))], 'or');
     gaps.push(
       `orders: ${unknown.length} of ${recorded.length} have an unknown status (found ${found}); recorded as ${unknownStatus} (--unknown-status)`,
     );
   }
-  if (recorded.every((order) => (findStatus(order) ?? unknownStatus) !== 'cancelled')) {
+  if (recorded.every((order) => (readOrderStatus(order) ?? unknownStatus) !== 'cancelled')) {
     gaps.push(
       'orders: none shows that it was cancelled; the deployment may leave cancelled orders out',
     );
@@ -188,7 +181,7 @@ export function anonymiseStore(store: Store, secret: string): Store {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Added, removed, or changed if it has both. */
+/** A record that was added, that was removed, or that has changed if it has both. */
 interface RecordChange {
   readonly collection: CollectionName;
   readonly before?: Members | undefined;

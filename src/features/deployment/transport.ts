@@ -23,7 +23,7 @@ interface TransportRequest {
   readonly method: string;
   /** Below the base URL, as the client wrote it. */
   readonly target: string;
-  /** Without `Host`. */
+  /** All but `Host`, which the transport writes. */
   readonly headers: readonly string[];
   readonly body?: Uint8Array | string | undefined;
   /** Returns how to cancel. */
@@ -35,7 +35,7 @@ export interface TransportReply {
   readonly status: number;
   readonly phrase: string | undefined;
   readonly headers: readonly string[];
-  /** In its content coding. */
+  /** The body as it came, in its content coding. */
   readonly content: Uint8Array;
 }
 
@@ -213,7 +213,7 @@ const DECODERS = new Map([
   ['br', brotliDecompressSync],
 ]);
 
-/** Undefined for an unknown or broken coding (RFC 9110, section 8.4), and for more bytes. */
+/** @returns undefined for an unknown or broken coding (RFC 9110, section 8.4), and for more than `maxBytes` */
 export function decodeContent(
   bytes: Uint8Array,
   headers: RawHeaders,

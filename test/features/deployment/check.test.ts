@@ -12,7 +12,6 @@ import { describeOrder } from '../../../src/features/deployment/check/forms.ts';
 import { CHECK_NAME, planCheck } from '../../../src/features/deployment/check/probes.ts';
 import {
   type CheckReport,
-  createCheckReport,
   findShortfall,
   reportsViolation,
 } from '../../../src/features/deployment/check/report.ts';
@@ -48,11 +47,11 @@ const settledIn = ({ assumptions }: CheckReport): Record<string, string> =>
 
 test('a mock that starts from what was saved answers drawn requests as a drawn deployment does', async () => {
   const truth = { ...drawChoices(drawing(50)), 'rate-limit': 'none' } as const;
-  const run = await checked(truth, { options: { stock: 3n } });
-  const report = createCheckReport(run);
+  const result = await checked(truth, { options: { stock: 3n } });
+  const { report } = result;
   expect(findWrong(report, truth)).toEqual([]);
   expect(Object.keys(settledIn(report)).length).toBeGreaterThan(0.85 * ASSUMPTION_IDS.length);
-  const saved = createConfig(report, run, 'http://staging.example/v1');
+  const saved = createConfig(result, 'http://staging.example/v1');
   expect(saved).toMatchObject({ checked: { assumptions: report.assumptions } });
   const start = prepareMock(deploymentStore(), DEPLOYED_AT);
   const deployment = start(truth);
@@ -83,11 +82,10 @@ test.each<[Circumstances, Partial<Choices>]>([
 ])(
   'reads that are behind are asked again, so that no verdict is wrong: %j',
   async (trouble, assume) => {
-    const run = await checked(assume, trouble);
-    const report = createCheckReport(run);
+    const { report, notes } = await checked(assume, trouble);
     expect(settledIn(report)).toMatchObject(assume);
     expect(findWrong(report, assume)).toEqual([]);
-    expect(run.notes).toEqual([expect.stringContaining('a lag of up to 10 s')]);
+    expect(notes).toEqual([expect.stringContaining('a lag of up to 10 s')]);
   },
 );
 
@@ -96,15 +94,14 @@ test.each<[Circumstances, Partial<Choices>]>([
   [{ cache: 200_000, isCacheTold: true }, HAVING_EFFECT],
   [{ cache: 200_000, isCacheTold: true }, HAVING_NONE],
 ])('reads that stay behind leave open what needs them: %j %#', async (trouble, assume) => {
-  const run = await checked(assume, trouble);
-  const report = createCheckReport(run);
+  const { report, notes } = await checked(assume, trouble);
   expect(findWrong(report, assume)).toEqual([]);
   const why = /^reads may be behind writes by more than 10 s \(--patience\): GET /;
   expect(about(report, 'cancel-restocks')).toMatchObject({
     verdict: 'open',
     why: expect.stringMatching(why),
   });
-  expect(run.notes).toContainEqual(expect.stringMatching(why));
+  expect(notes).toContainEqual(expect.stringMatching(why));
 });
 
 test('where another client writes, cancelled orders prove nothing, which fails nothing', async () => {
@@ -380,17 +377,17 @@ async function checkCounted(assume: Partial<Choices>, options: DeploymentFlags) 
     sent.push(request);
     return reply;
   };
-  const run = await checked(assume, { options: { ...WHOLE_CHECK, ...options }, change });
-  const plan = planCheck(run.options);
+  const flags = { ...WHOLE_CHECK, ...options };
+  const result = await checked(assume, { options: flags, change });
+  const plan = planCheck(flags);
   expect(sent.length).toBeLessThanOrEqual(plan.reduce((sum, { times }) => sum + times, 0));
-  return { run, sent };
+  return { ...result, sent };
 }
 
 test('a whole check of a deployment with the defaults shows every documented reply', async () => {
   const paged = await checkCounted({ 'pets-paging': 'cursor' }, {});
-  const { run, sent } = await checkCounted({}, {});
+  const { report, sent } = await checkCounted({}, {});
   for (const { length } of [paged.sent, sent]) expect(length).toBeLessThan(400);
-  const report = createCheckReport(run);
   expect(report.replies.map(({ verdict }) => verdict)).toEqual(
     DOCUMENTED_REPLIES.map(() => 'as-documented'),
   );
@@ -401,30 +398,28 @@ test('a whole check of a deployment with the defaults shows every documented rep
 
 test('without --writes a check changes nothing, and an empty list for a status settles nothing', async () => {
   const truth = { 'pets-paging': 'cursor', 'status-filter': 'empty' } as const;
-  const { run, sent } = await checkCounted(truth, { writes: false });
+  const { report, sent } = await checkCounted(truth, { writes: false });
   expect(sent.length).toBeLessThan(200);
   expect(sent.every(({ method }) => SAFE_METHODS.test(method))).toBe(true);
-  const report = createCheckReport(run);
   expect(about(report, 'created-status')?.why).toBe('it needs --writes');
   const why = expect.stringContaining('it needs --writes');
   expect(about(report, 'status-filter')).toMatchObject({ verdict: 'open', why });
   expect(Object.keys(settledIn(report)).length).toBeGreaterThan(14);
   const usual = await checkCounted({ 'pets-paging': 'cursor' }, { writes: false });
-  const settled = settledIn(createCheckReport(usual.run));
+  const settled = settledIn(usual.report);
   expect(settled).toHaveProperty('status-filter');
   expect(Object.keys(settled).length).toBeGreaterThan(15);
 });
 
 test('an order that may not have shipped is spared, and one that is not listed settles nothing', async () => {
   const options = { cancel: [2n], cancelled: [999n], shipped: [1n] };
-  const { run, sent } = await checkCounted({}, options);
+  const { report, observations, sent } = await checkCounted({}, options);
   expect(sent.map(({ path }) => path)).not.toContain('/store/orders/1');
-  const report = createCheckReport(run);
   expect(about(report, 'cancel-again')?.verdict).toBe('open');
   const why = expect.stringContaining('DELETE /store/orders/2: 409');
   const cancelled = report.replies.find(({ status }) => status === 204);
   expect(cancelled).toMatchObject({ verdict: 'not-tried', why });
-  const reasons = run.stories.map(({ scenes }) => scenes[0]?.reason);
+  const reasons = observations.map(({ runs }) => runs[0]?.reason);
   const reason = expect.stringContaining('does not show that order 1 has shipped');
   expect(reasons).toContainEqual(reason);
 });

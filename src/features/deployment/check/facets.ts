@@ -19,79 +19,64 @@ import { classify, DATE_FORMS, describeOrder, SPELLINGS } from './forms.ts';
 import { CHECK_NAME, SENT_ID } from './probes.ts';
 import { PROMISES } from './promises.ts';
 import {
+  type FacetReader,
+  type FacetReaders,
   type Facets,
-  type Facts,
-  isFilter,
   isNextPage,
-  isWhole,
   MAX_PAGE,
-  type Read,
-  readShown,
-  type Scene,
-  type Shown,
-  type Step,
+  type ProbeExchange,
+  type SequenceRun,
   stockOf,
-} from './scene.ts';
+} from './sequence-run.ts';
 
-/** Stands in the reason of a verdict that is open because of others, not of the deployment. */
+/** Marks the reason of a verdict that is open because of others, not of the deployment. */
 export const OTHER_CLIENT = 'another client';
 
-/** Reads what the replies to a probe show. */
-export function readReplies(
-  scene: Scene,
-  { at, probe, path }: Step,
-  replies: readonly DeploymentReply[],
-): void {
-  const refused = replies.findIndex(({ status }) => status === 429);
-  const [reply] = replies;
-  if (reply === undefined) throw new Error('A probe was sent no time.');
-  scene.facets[at] =
+/** Notes in a run what the replies to a probe show: one, or those of a burst. */
+export function noteReplies(run: SequenceRun, replies: readonly ProbeExchange[]): void {
+  const [first] = replies;
+  if (first === undefined) throw new Error('A probe was sent no time.');
+  const { at, probe } = first;
+  run.exchanges[at] = first;
+  const refused = replies.findIndex(({ reply }) => reply.status === 429);
+  run.facets[at] =
     probe.times === 1
-      ? readFacets(scene, { probe, path }, reply)
+      ? readFacets(first, run)
       : { status: '200', body: 'any', passed: `${refused === -1 ? replies.length : refused}` };
 }
 
-/** Also remembers what later probes of the scene need. */
-export function readFacets(
-  scene: Scene,
-  { probe, path }: Omit<Step, 'at'>,
-  reply: DeploymentReply,
-): Facets {
-  const shown = { ...readShown(probe, reply), reply, probe, path, scene };
-  const isKnown = shown.isRead && (scene.world.lists.isWhole || !Array.isArray(shown.json));
-  if (isFilter(probe)) {
-    for (const id of shown.ids) scene.filtered.add(id);
-    scene.isFilteredWhole &&= isKnown && isWhole(shown);
-  }
+function readFacets(exchange: ProbeExchange, run: SequenceRun): Facets {
+  const { isRead, json, probe } = exchange;
+  const isKnown = isRead && (run.model.lists.isWhole || !Array.isArray(json));
   const facets: Record<string, string> = {};
-  for (const [name, read] of FACTS.get(isKnown ? probe.operation : undefined) ?? []) {
-    const value = read(shown);
+  for (const [name, read] of READERS.get(isKnown ? probe.operation : undefined) ?? []) {
+    const value = read(exchange, run);
     if (value !== undefined) facets[name] = value;
   }
-  if (isKnown) remember(shown);
+  if (isKnown) rememberForLater(exchange, run);
   return facets;
 }
 
-function remember({ reply, records, ids: [id], probe, scene }: Shown): void {
-  const { words, world } = scene;
-  const { animals, hasAllAnimals } = world.lists;
+/** Notes what later probes of the run need, and whether another client writes. */
+function rememberForLater({ reply, records, ids: [id], probe }: ProbeExchange, run: SequenceRun) {
+  const { placeholders, model } = run;
+  const { animals, hasAllAnimals } = model.lists;
   const isNew = (animal: ReplyRecord) =>
     !animals.has(readId(animal) ?? 0n) && !String(animal.name).startsWith(CHECK_NAME);
-  if (probe.operation === 'listPets' && !scene.isMock && hasAllAnimals)
-    world.isShared ||= records.some(isNew);
+  if (probe.operation === 'listPets' && !run.isMock && hasAllAnimals)
+    model.hasOtherWriters ||= records.some(isNew);
   if (id === undefined) return;
   if (probe.operation === 'createPet') {
-    scene.lastId = id;
-    scene.created = probe.sent;
-    words.set('NEW', `${id}`);
+    run.lastId = id;
+    placeholders.set('NEW', `${id}`);
   }
   if (probe.operation !== 'listPets' || !probe.path.endsWith('limit=1')) return;
   const query = findNextQuery(reply);
-  words.set('FIRST', `${id}`);
-  if (query !== undefined) words.set('NEXT', query);
+  placeholders.set('FIRST', `${id}`);
+  if (query !== undefined) placeholders.set('NEXT', query);
 }
 
-const OF_ANY: Facts = {
+const OF_ANY: FacetReaders = {
   status: ({ reply }) => `${reply.status}`,
   body: ({ reply, json }) => bodyForm(reply, json),
   charset: ({ reply: { headers } }) => {
@@ -110,9 +95,10 @@ const OF_ANY: Facts = {
     return sent.join(', ') || 'nothing';
   },
   CORS: ({ reply: { headers }, probe: { headers: sent } }) => {
-    if (sent.Origin === undefined) return undefined;
+    const { Origin, origin = Origin } = sent;
+    if (origin === undefined) return undefined;
     const allowed = findHeader(headers, 'access-control-allow-origin') ?? 'none';
-    return allowed === '*' || allowed === sent.Origin ? 'allowed' : allowed;
+    return allowed === '*' || allowed === origin ? 'allowed' : allowed;
   },
   code: ({ reply: { status }, json }) => {
     const code = status >= 400 && isObject(json) ? json.code : undefined;
@@ -124,7 +110,7 @@ const OF_ANY: Facts = {
 };
 
 /** How optional fields without a value are written, if there are any. */
-const ABSENT_FIELDS: Read = ({ probe: { operation, path }, records }) => {
+const ABSENT_FIELDS: FacetReader = ({ probe: { operation, path }, records }) => {
   const [accepted] =
     operation === undefined ? [] : Object.values(operationShape(operation).replies);
   const record = accepted?.body?.record;
@@ -139,19 +125,19 @@ const ABSENT_FIELDS: Read = ({ probe: { operation, path }, records }) => {
 };
 
 /** The status of one record that was not sent. Other clients can move that of older animals. */
-const STATUS: Read = ({ probe, records: [record] }) =>
+const STATUS: FacetReader = ({ probe, records: [record] }) =>
   probe.sent.status === undefined && !probe.path.endsWith('LISTED')
     ? String(record?.status ?? 'absent')
     : undefined;
 
 const stockStatusOf =
-  (word: string): Read =>
-  ({ records, scene }) => {
-    const entry = findById(records, scene.idOf(word), 'petId');
+  (placeholder: string): FacetReader =>
+  ({ records }, run) => {
+    const entry = findById(records, run.idOf(placeholder), 'petId');
     return entry && String(entry.status);
   };
 
-const OF: Readonly<Partial<Record<OperationId, Facts>>> = {
+const OF: Readonly<Partial<Record<OperationId, FacetReaders>>> = {
   listPets: {
     next: ({ reply, records: { length } }) => {
       if (length >= MAX_PAGE) return undefined; // What follows the animals that are known is not.
@@ -159,12 +145,12 @@ const OF: Readonly<Partial<Record<OperationId, Facts>>> = {
       return /[?&]cursor=/.test(query) ? 'cursor' : query.replaceAll(/=[^&]*/g, '');
     },
     total: ({ reply }) => sentOrNone(reply, 'x-total-count'),
-    order: ({ records, ids, scene: { isMock, world } }) =>
-      describeOrder(records, ids, isMock ? [] : [...world.lists.animals.keys()]),
-    first: ({ ids: [first], scene }) => {
-      const before = scene.idOf('FIRST');
+    order: ({ records, ids }, { isMock, model }) =>
+      describeOrder(records, ids, isMock ? [] : [...model.lists.animals.keys()]),
+    first: ({ ids: [first] }, run) => {
+      const before = run.idOf('FIRST');
       // An animal that was not listed can be new.
-      if (before === undefined || !scene.world.lists.animals.has(first ?? -1n)) return undefined;
+      if (before === undefined || !run.model.lists.animals.has(first ?? -1n)) return undefined;
       return first === before ? 'the same' : 'another';
     },
     'absent fields': ABSENT_FIELDS,
@@ -188,8 +174,8 @@ const OF: Readonly<Partial<Record<OperationId, Facts>>> = {
       return [...new Set(dates)].slice(0, 3).join(', ') || undefined;
     },
     'absent fields': ABSENT_FIELDS,
-    'cancelled order': ({ ids, scene }) => {
-      const id = scene.idOf('CANCEL');
+    'cancelled order': ({ ids }, run) => {
+      const id = run.idOf('CANCEL');
       if (id === undefined) return undefined;
       return ids.includes(id) ? 'listed' : 'not listed';
     },
@@ -199,7 +185,8 @@ const OF: Readonly<Partial<Record<OperationId, Facts>>> = {
   updateInventory: { 'status of entry': STATUS },
 };
 
-const FACTS = new Map(
+/** The facets of each operation; under undefined, those of any reply. */
+const READERS = new Map(
   [undefined, ...OPERATION_IDS].map((id) => {
     return [id, Object.entries({ ...OF_ANY, ...(id && { ...OF[id], ...PROMISES[id] }) })] as const;
   }),
@@ -220,15 +207,15 @@ function bodyForm({ headers, body }: DeploymentReply, json: unknown): string {
 }
 
 /** The entry of the animal whose order was cancelled, unless another client writes meanwhile. */
-function describeCancelled({ records, scene }: Shown): string | undefined {
-  const id = scene.idOf('PET');
+function describeCancelled({ records }: ProbeExchange, run: SequenceRun): string | undefined {
+  const id = run.idOf('PET');
   if (id === undefined) return undefined;
-  const { lists, store, isShared, words } = scene.world;
-  if (!scene.isMock && words.get('STOCK') === `${id}`) {
-    scene.reason ??= `--stock ${id} is the animal of the order: the check writes its stock`;
+  const { lists, store, hasOtherWriters, placeholders } = run.model;
+  if (!run.isMock && placeholders.get('STOCK') === `${id}`) {
+    run.reason ??= `--stock ${id} is the animal of the order: the check writes its stock`;
     return undefined;
   }
-  const order = findById(lists.orders, scene.story.order);
+  const order = findById(lists.orders, run.sequence.order);
   const [before, entry] = [lists.inventory, records].map((all) => findById(all, id, 'petId'));
   const stock = Number(before?.quantity ?? 0);
   const possible = [stock, stock + Number(order?.quantity ?? 0)];
@@ -240,8 +227,8 @@ function describeCancelled({ records, scene }: Shown): string | undefined {
     return isChanged && petId !== undefined && store.inventory.get(petId) === undefined;
   });
   const isPossible = possible.includes(Number(entry?.quantity ?? 0));
-  if (!scene.isMock && (areOthersChanged || isShared || !isPossible)) {
-    scene.reason ??= `${OTHER_CLIENT} may have written to the inventory`;
+  if (!run.isMock && (areOthersChanged || hasOtherWriters || !isPossible)) {
+    run.reason ??= `${OTHER_CLIENT} may have written to the inventory`;
     return undefined;
   }
   return entry === undefined ? 'none' : `${entry.quantity}, ${entry.status}`;
@@ -251,10 +238,13 @@ function describeCancelled({ records, scene }: Shown): string | undefined {
  * Whether orders stay pending past their date; undefined if some do not say. Of orders that are read
  * again, other clients can have changed the status.
  */
-function describeOverdue({ records, probe, scene: { world } }: Shown): string | undefined {
+function describeOverdue(
+  { records, probe }: ProbeExchange,
+  { model }: SequenceRun,
+): string | undefined {
   if (probe.isLate || !probe.path.endsWith('orders')) return undefined;
   const overdue = records.filter(
-    ({ shipDate }) => Date.parse(String(shipDate)) < world.clock - DAY_MS,
+    ({ shipDate }) => Date.parse(String(shipDate)) < model.clock - DAY_MS,
   );
   const statuses = overdue.map(({ status }) => ORDER_STATUSES.find((known) => known === status));
   if (statuses.includes(undefined)) return undefined;
@@ -266,8 +256,8 @@ const DRAWN_GAP = 1_000_000n;
 
 const LARGEST_DOUBLE = 2n ** 53n;
 
-/** Undefined for an id with a gap before it, which another client may have got. */
-function describeId({ ids: [id], scene: { lastId } }: Shown): string | undefined {
+/** @returns undefined for an id with a gap before it, which another client may have got */
+function describeId({ ids: [id] }: ProbeExchange, { lastId }: SequenceRun): string | undefined {
   if (id === SENT_ID) return 'as sent';
   if (id === undefined || lastId === undefined) return undefined;
   const gap = id - lastId;

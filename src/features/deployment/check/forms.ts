@@ -4,13 +4,13 @@ import { CHECK_NAME } from './probes.ts';
 /** Fewer animals than these can be in order by chance. */
 const MIN_ORDERED = 8;
 
-/** So many own animals, and so many others, do not part by chance. */
+/** So many animals of the check, and so many others, are not apart by chance. */
 const MIN_PARTED = 5;
 
 /** How far the share of neighbours in ascending order is from a half where a list counts as shuffled. */
 const MAX_SORTED = 0.3;
 
-/** By id, or another order that stays; undefined for few animals. */
+/** @returns undefined for few animals */
 export function describeOrder(
   records: readonly ReplyRecord[],
   ids: readonly bigint[],

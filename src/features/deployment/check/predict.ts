@@ -1,28 +1,28 @@
 import type { AssumptionId, Choices } from '../../../core/contract/assumption-table.ts';
 import { isRowName } from '../../../core/words.ts';
-import { readReplies } from './facets.ts';
-import type { Story } from './probes.ts';
-import { type Facets, Scene } from './scene.ts';
-import type { World } from './world.ts';
+import type { DeploymentModel } from './deployment-model.ts';
+import { noteReplies } from './facets.ts';
+import type { Sequence } from './probes.ts';
+import { type Facets, parseExchange, SequenceRun } from './sequence-run.ts';
 
-/** What both rounds of a story have shown. */
-export interface Exhibit {
-  readonly story: Story;
-  /** Of the last round. */
-  readonly world: World;
-  /** One for each round. */
-  readonly scenes: readonly Scene[];
-  /** By probe: what was the same in both rounds. */
+/** What a deployment has shown in a sequence. */
+export interface Observation {
+  readonly sequence: Sequence;
+  /** What was known at the start of the last round. */
+  readonly model: DeploymentModel;
+  /** The runs of both rounds. */
+  readonly runs: readonly SequenceRun[];
+  /** The facets of each probe that were the same in both rounds. */
   readonly seen: readonly Facets[];
 }
 
-/** What the mock shows in a story, by probe, and the choices that it reads for it. */
+/** What the mock shows in a sequence, by probe, and the choices that it reads for it. */
 export interface Prediction {
   readonly reads: readonly (readonly [AssumptionId, string])[];
   readonly facets: readonly Facets[];
   readonly isDocumented: readonly boolean[];
-  /** How much of what was seen it leaves unexplained. */
-  readonly gap: number;
+  /** How many of the facets that were seen are not predicted. */
+  readonly unexplained: number;
 }
 
 /** Choices that note which of them are read. */
@@ -44,22 +44,26 @@ const MOCK_KEYS: Readonly<Record<string, string | null>> = {
   'read-only': 'demo-read-only-key',
 };
 
-export function predictStory({ story, world, seen }: Exhibit, choices: Choices): Prediction {
+/** Runs a sequence on a mock that starts from the model of the deployment and has these choices. */
+export function predict({ sequence, model, seen }: Observation, choices: Choices): Prediction {
   const { reads, tracked } = trackReads(choices);
-  const mock = world.open(tracked);
-  const scene = new Scene(story, world, world.store.animals.highestId, { isMock: true });
+  const mock = model.openMock(tracked);
+  const run = new SequenceRun(sequence, model, model.store.animals.highestId, { isMock: true });
   const isDocumented: boolean[] = [];
   for (const isLate of [false, true]) {
-    for (const step of scene.steps(isLate)) {
+    for (const step of run.steps(isLate)) {
       const { method, headers, body, times, elapsed, key: name = '' } = step.probe;
       const request = { method, path: step.path, key: MOCK_KEYS[name], headers, body };
       const replies = Array.from({ length: times }, () => mock(request, elapsed));
-      readReplies(scene, step, replies);
+      noteReplies(
+        run,
+        replies.map((reply) => parseExchange(step, reply)),
+      );
       isDocumented[step.at] = replies[0]?.basis.kind === 'documented';
     }
   }
-  const gaps = seen.flatMap((each, at) =>
-    Object.entries(each).filter(([name, value]) => scene.facets[at]?.[name] !== value),
+  const unexplained = seen.flatMap((facets, at) =>
+    Object.entries(facets).filter(([name, value]) => run.facets[at]?.[name] !== value),
   );
-  return { reads: [...reads], facets: scene.facets, isDocumented, gap: gaps.length };
+  return { reads: [...reads], facets: run.facets, isDocumented, unexplained: unexplained.length };
 }

@@ -3,18 +3,18 @@ import { type DeploymentClient, DeploymentError, isServerFailure } from '../depl
 import type { DeploymentReply } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
 import { SAFE_METHODS } from '../transport.ts';
-import { describeProbe, planStories } from './probes.ts';
-import type { ProbeExchange, Step } from './scene.ts';
+import { describeProbe, planSequences } from './probes.ts';
+import { type ProbeExchange, parseExchange, type Step } from './sequence-run.ts';
 
 export type Sender = Pick<DeploymentClient, 'send' | 'time'>;
 
 /** Consecutive requests without an answer, after which a check looks whether the deployment is there. */
 const MAX_FAILURES = 3;
 
-/** What a deployment gets at most. */
+/** How many requests a deployment gets at most. */
 const MAX_REQUESTS = { reads: 200, writes: 400 } as const;
 
-/** So that no earlier request counts in the second of a burst. */
+/** A pause after which no earlier request counts in the second of a burst. */
 const BURST_PAUSE_MS = 1100;
 
 /** Sends one probe at a time, and no more than a check may. Answers in words why there is no reply to judge. */
@@ -22,13 +22,14 @@ export class ProbeSender {
   readonly time: Sender['time'];
   /** When the last write ended. */
   lastWrite = Number.NEGATIVE_INFINITY;
-  /** By the `Date` of the first reply. */
+  /** The time of the deployment, by the `Date` of its first reply. */
   clock = Date.now();
   /** Consecutive requests without an answer. */
   failures = 0;
   readonly #client: Sender;
   readonly #flags: DeploymentFlags;
   #requests = 0;
+  /** Why nothing more is sent. */
   #end: string | undefined;
 
   constructor(client: Sender, flags: DeploymentFlags) {
@@ -37,13 +38,14 @@ export class ProbeSender {
     this.#flags = flags;
   }
 
-  async ask(step: Step): Promise<readonly [ProbeExchange, ...ProbeExchange[]] | string> {
+  /** Sends a probe, as often as it says. */
+  async ask(step: Step): Promise<readonly ProbeExchange[] | string> {
     const { times } = step.probe;
     if (times > 1) await this.time.wait(BURST_PAUSE_MS);
     const startedAt = this.time.now();
     const first = await this.#exchange(step);
     if (typeof first === 'string') return first;
-    const found: [ProbeExchange, ...ProbeExchange[]] = [first];
+    const found = [first];
     let last = first;
     while (found.length < times && last.reply.status !== 429) {
       const next = await this.#exchange(step);
@@ -55,7 +57,8 @@ export class ProbeSender {
     return explainBurst(last, found.length, (this.time.now() - startedAt) / 1000) ?? found;
   }
 
-  async #exchange({ probe, path }: Step): Promise<ProbeExchange | string> {
+  async #exchange(step: Step): Promise<ProbeExchange | string> {
+    const { probe, path } = step;
     if (this.#end !== undefined) return this.#end;
     const { invalidKey = [], readOnlyKey = [], writes } = this.#flags;
     const max = writes ? MAX_REQUESTS.writes : MAX_REQUESTS.reads;
@@ -73,8 +76,8 @@ export class ProbeSender {
     const sentAt = this.time.now();
     try {
       const reply = await this.#client.send({ method, path, headers, body, key }, times === 1);
-      const exchange = { probe, path, reply, shownSince: sentAt - readAge(reply) };
-      if (isFirst) this.#meet(exchange);
+      const exchange = parseExchange(step, reply, sentAt - readAge(reply));
+      if (isFirst) this.#noteFirst(exchange);
       const problem = explainNoAnswer(exchange);
       if (problem !== undefined) return await this.#fail(problem);
       this.failures = 0;
@@ -87,7 +90,7 @@ export class ProbeSender {
     }
   }
 
-  #meet(first: ProbeExchange): void {
+  #noteFirst(first: ProbeExchange): void {
     requireAccess(first);
     this.clock = Date.parse(findHeader(first.reply.headers, 'date') ?? '') || this.clock;
   }
@@ -95,22 +98,22 @@ export class ProbeSender {
   /** Finds out whether only some operations fail, or the deployment answers no more; throws if it is gone. */
   async #fail(problem: string): Promise<string> {
     this.failures += 1;
-    const [probe] = planStories(this.#flags)[0]?.probes ?? [];
+    const [probe] = planSequences(this.#flags)[0]?.probes ?? [];
     if (this.failures % MAX_FAILURES !== 0 || probe === undefined) return problem;
     const { method, path } = probe;
     const reply = await this.#client.send({ method, path });
-    this.#end = explainNoAnswer({ probe, path, reply, shownSince: 0 });
+    this.#end = explainNoAnswer(parseExchange({ at: 0, probe, path }, reply));
     return problem;
   }
 }
 
-/** In milliseconds; a cache rounds down. */
+/** The age of a reply in milliseconds, at most: a cache rounds it down to seconds. */
 function readAge({ headers }: DeploymentReply): number {
   const [age = 0] = /^[1-9]\d*$/.exec(findHeader(headers, 'age') ?? '') ?? [];
   return age === 0 ? 0 : (Number(age) + 1) * 1000;
 }
 
-/** Stands in the reason of a verdict that is open because of the way to the deployment. */
+/** Marks the reason of a verdict that is open because of the way to the deployment. */
 export const TOO_SLOW = 'too long to count';
 
 /** Why a burst does not show what the rate limit is. */
@@ -131,7 +134,7 @@ export function describeExchange({ probe, path, reply }: ProbeExchange): string 
   return `${describeProbe(probe, path)}: ${reply.status}`;
 }
 
-/** With the seconds to wait, also where the deployment names a date. */
+/** Tells the seconds to wait, also where the deployment names a date. */
 function explainLimit(exchange: ProbeExchange): string {
   const wait = Math.ceil(readRetryAfter(exchange.reply.headers, Date.now()) ?? Number.NaN);
   return `${describeExchange(exchange)}, Retry-After ${Number.isNaN(wait) ? 'absent' : wait}`;

@@ -12,17 +12,17 @@ import type { DeploymentFlags } from '../flags.ts';
 
 export interface Probe extends Modifier {
   readonly method: string;
-  /** Below the base URL. Words in capitals stand for what a deployment or a flag provides. */
+  /** Below the base URL. Words in capitals are placeholders for what a deployment or a flag provides. */
   readonly path: string;
   readonly body: string | undefined;
   /** The members of the body. */
   readonly sent: Json;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined if the document has no such operation. */
+  /** The operation that the probe calls; undefined if the document has none such. */
   readonly operation: OperationId | undefined;
   readonly times: number;
-  /** What `MODIFIERS` say. */
-  readonly words: string;
+  /** Its modifiers, in words. */
+  readonly modifiers: string;
 }
 
 interface Modifier {
@@ -31,20 +31,20 @@ interface Modifier {
   readonly times?: number;
   readonly isLate?: boolean;
   readonly isOnce?: boolean;
-  /** Of the clock of a mock, in milliseconds since its start. */
+  /** The time of a mock's clock, in milliseconds since its start. */
   readonly elapsed?: number;
 }
 
 type KeyName = 'none' | 'unknown' | 'invalid' | 'read-only';
 
-/** Probes that build on each other. Each story is asked for itself, of the deployment and of the mock. */
-export interface Story {
+/** Probes that build on each other. Each sequence runs for itself, on the deployment and on the mock. */
+export interface Sequence {
   readonly why: string;
   /** What it lacks, in words. */
   readonly needs: readonly string[];
   readonly probes: readonly Probe[];
-  /** What stands in it for an order that a flag names, and the order. */
-  readonly orderWord?: keyof typeof ORDER_FLAGS | undefined;
+  /** The placeholder of an order that a flag names, and the order. */
+  readonly orderName?: keyof typeof ORDER_FLAGS | undefined;
   readonly order?: bigint | undefined;
 }
 
@@ -69,7 +69,7 @@ const MODIFIERS: Readonly<Record<string, Modifier>> = {
   [`${BURST} times`]: { times: BURST },
   /** After all writes of a round. */
   later: { isLate: true },
-  /** In the first round only. */
+  /** In the first round only, since it can be done once. */
   once: { isOnce: true },
   'after the sunset': { elapsed: Date.UTC(2030, 11, 7) - Date.UTC(2025, 0, 1) },
 };
@@ -77,7 +77,7 @@ const MODIFIERS: Readonly<Record<string, Modifier>> = {
 export const CHECK_NAME = 'petstore-mock check';
 const animal = (name: string, more = '') =>
   `{"name":"${CHECK_NAME}: ${name}","categoryId":1${more}}`;
-/** One that a double cannot hold. */
+/** An id that a double cannot hold. */
 const LARGE = 2n ** 53n + 1n;
 export const SENT_ID = 7_777_777_777_777_777n;
 /** One character more than `name-limits: 255` allows. */
@@ -166,7 +166,7 @@ const UNASKED: typeof READS = [
 
 /** What lines need that match a pattern. */
 const NEEDS: readonly (readonly [
-  RegExp,
+  line: RegExp,
   text: string,
   isMet: (flags: DeploymentFlags) => unknown,
 ])[] = [
@@ -184,9 +184,9 @@ const FORM = /^(?:([^:{]*): )?([A-Z]+) (\S+)(?: (.*))?$/s;
 
 function readProbe(line: string): Probe {
   const [, text = '', method = '', path = '', body] = FORM.exec(line) ?? [];
-  const words = text.split(', ');
-  const shown = words.filter((word) => /^(?:with|as |from|\d)/.test(word)).join(', ');
-  const modifiers = words.map((word) => MODIFIERS[word] ?? {});
+  const names = text.split(', ');
+  const shown = names.filter((name) => /^(?:with|as |from|\d)/.test(name)).join(', ');
+  const modifiers = names.map((name) => MODIFIERS[name] ?? {});
   return createProbe(method, path, body, Object.assign({}, ...modifiers), shown);
 }
 
@@ -195,7 +195,7 @@ export function createProbe(
   path: string,
   body: string | undefined,
   modifier: Modifier,
-  words = '',
+  modifiers = '',
 ): Probe {
   const operation = OPERATION_IDS.find((id) => {
     const shape = operationShape(id);
@@ -204,7 +204,7 @@ export function createProbe(
   });
   const parsed = tryParseJson(body ?? '');
   const sent = isObject(parsed) ? parsed : {};
-  return { method, path, body, sent, headers: {}, times: 1, operation, words, ...modifier };
+  return { method, path, body, sent, headers: {}, times: 1, operation, modifiers, ...modifier };
 }
 
 const ROWS = [...READS, ...WRITES, ...UNASKED].map((row) => {
@@ -213,29 +213,29 @@ const ROWS = [...READS, ...WRITES, ...UNASKED].map((row) => {
 });
 
 /**
- * All stories, in the order in which they are asked, with what they lack; one for each order that a flag
+ * All sequences in the order in which they run, with what they lack; one for each order that a flag
  * names. The first three read the records from which every mock starts.
  */
-export function planStories(flags: DeploymentFlags): readonly Story[] {
+export function planSequences(flags: DeploymentFlags): readonly Sequence[] {
   return ROWS.flatMap(({ why, lines, isAsked, probes }) => {
     const lacks = NEEDS.filter(([pattern, , isMet]) => {
       return lines.some((line) => pattern.test(line)) && !isMet(flags);
     });
     const needs = [...lacks.map(([, text]) => text), ...(isAsked ? [] : [why])];
-    const orderWord = rowNames(ORDER_FLAGS).find((word) =>
-      lines.some((line) => line.endsWith(`/${word}`)),
+    const orderName = rowNames(ORDER_FLAGS).find((name) =>
+      lines.some((line) => line.endsWith(`/${name}`)),
     );
-    const story = { why, needs, probes, orderWord };
-    const orders = (orderWord && flags[ORDER_FLAGS[orderWord]]) ?? [];
+    const sequence = { why, needs, probes, orderName };
+    const orders = (orderName && flags[ORDER_FLAGS[orderName]]) ?? [];
     return needs.length > 0 || orders.length === 0
-      ? [story]
-      : orders.map((order) => ({ ...story, order }));
+      ? [sequence]
+      : orders.map((order) => ({ ...sequence, order }));
   });
 }
 
-/** The requests of a check, in order. Words in capitals stand for what only the deployment can tell. */
+/** The requests of a check, in order. Placeholders stand for what only the deployment can tell. */
 export function planCheck(flags: DeploymentFlags) {
-  return planStories(flags).flatMap(({ why, needs, probes, order }) =>
+  return planSequences(flags).flatMap(({ why, needs, probes, order }) =>
     (needs.length > 0 ? [] : probes).map((probe) => {
       const path = order === undefined ? probe.path : probe.path.replace(/[A-Z]{3,}$/, `${order}`);
       const times = probe.isOnce ? probe.times : probe.times * ROUNDS;
@@ -246,9 +246,9 @@ export function planCheck(flags: DeploymentFlags) {
 
 const MAX_SHOWN_BODY = 80;
 
-/** In words to repeat with curl. */
-export function describeProbe({ method, body, words }: Probe, path: string): string {
+/** The request in words, to repeat it with curl. */
+export function describeProbe({ method, body, modifiers }: Probe, path: string): string {
   const sent = body === undefined ? '' : ` ${body.trim().slice(0, MAX_SHOWN_BODY)}`;
   const size = body !== undefined && body.length > 1024 ? ` (${body.length} bytes)` : '';
-  return `${method} ${path}${sent}${size}${words && ` ${words}`}`;
+  return `${method} ${path}${sent}${size}${modifiers && ` ${modifiers}`}`;
 }

@@ -2,22 +2,33 @@ import type { OperationId } from '../../../core/contract/operations.ts';
 import { RECORDS, SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
 import { findHeader } from '../../../core/raw-http.ts';
 import type { Probe } from './probes.ts';
-import { type Facts, isFilter, isNextPage, isWhole, limitOf, type Read, stockOf } from './scene.ts';
+import {
+  type FacetReader,
+  type FacetReaders,
+  isFilter,
+  isNextPage,
+  isWhole,
+  limitOf,
+  type ProbeExchange,
+  type SequenceRun,
+  stockOf,
+} from './sequence-run.ts';
 
 const isLastFilter = ({ path }: Probe) => path.endsWith(`=${SEEN_ANIMAL_STATUSES.at(-1)}`);
 
-const REPEATED: Read = ({ ids }) => (new Set(ids).size < ids.length ? 'one' : 'none');
+const REPEATED: FacetReader = ({ ids }) => (new Set(ids).size < ids.length ? 'one' : 'none');
 
 const FIELD_NAMES = [RECORDS.Animal, RECORDS.InventoryEntry].flatMap(({ members }) =>
   Object.keys(members).filter((name) => !/^(?:id|petId)$/.test(name)),
 );
 
-/** Each field that was sent or listed, and the id of the path; the first that differs. */
-const FIELDS: Read = ({ probe, path, records: [record = {}], ids: [id], scene }) => {
+/** Compares the id of the path and each field that was sent or listed; tells the first that differs. */
+const FIELDS: FacetReader = ({ probe, path, records: [record = {}], ids: [id] }, run) => {
   const [, inPath = `${id}`] = /\/(-?\d+)$/.exec(path) ?? [];
   if (inPath !== `${id}`) return `id ${id}`;
-  const isNew = id === scene.idOf('NEW');
-  const known = isNew ? scene.created : scene.world.lists.animals.get(id ?? -1n);
+  const isNew = id === run.idOf('NEW');
+  const created = run.exchanges.find((it) => it?.probe.operation === 'createPet');
+  const known = isNew ? created?.probe.sent : run.model.lists.animals.get(id ?? -1n);
   // Anybody can move the status of an animal.
   const expected = probe.operation === 'getPet' ? { ...known, status: undefined } : probe.sent;
   const other = FIELD_NAMES.find(
@@ -26,15 +37,20 @@ const FIELDS: Read = ({ probe, path, records: [record = {}], ids: [id], scene })
   return other === undefined ? 'as sent or listed' : `${other} ${String(record[other])}`;
 };
 
+/** The filtered lists of animals that a run has read so far. */
+function listFiltered({ exchanges }: SequenceRun): ProbeExchange[] {
+  return exchanges.flatMap((it) => (it && isFilter(it.probe) ? it : []));
+}
+
 /** What the document promises: facets that no option changes. */
-export const PROMISES: Readonly<Partial<Record<OperationId, Facts>>> = {
+export const PROMISES: Readonly<Partial<Record<OperationId, FacetReaders>>> = {
   listPets: {
-    count: (shown) => {
-      const { probe, ids, records, scene } = shown;
+    count: (exchange, { model }) => {
+      const { probe, ids, records } = exchange;
       if (isFilter(probe) || isNextPage(probe.path)) return undefined;
-      if (records.length < limitOf(probe) && !isWhole(shown)) return undefined;
+      if (records.length < limitOf(probe) && !isWhole(exchange)) return undefined;
       // Other clients may add some.
-      return records.length >= scene.world.lists.animals.size ? 'all' : `${ids.length}`;
+      return records.length >= model.lists.animals.size ? 'all' : `${ids.length}`;
     },
     repeated: REPEATED,
     'other statuses': ({ probe, records }) => {
@@ -43,24 +59,29 @@ export const PROMISES: Readonly<Partial<Record<OperationId, Facts>>> = {
       // The first: the second round may also find the animals that the check has created.
       return statuses.find((status) => !probe.path.endsWith(`=${status}`)) ?? 'none';
     },
-    'in no filtered list': ({ probe, scene }) => {
-      if (!isLastFilter(probe) || !scene.isFilteredWhole) return undefined;
-      const left = [...scene.world.lists.animals].find(([id, { status }]) => {
+    'in no filtered list': ({ probe }, run) => {
+      const filtered = listFiltered(run);
+      if (!isLastFilter(probe) || !filtered.every((it) => it.isRead && isWhole(it)))
+        return undefined;
+      const ids = new Set(filtered.flatMap((it) => it.ids));
+      const left = [...run.model.lists.animals].find(([id, { status }]) => {
         const isSeen = SEEN_ANIMAL_STATUSES.some((seen) => seen === status);
-        return isSeen && !scene.filtered.has(id);
+        return isSeen && !ids.has(id);
       });
       return left === undefined ? 'none' : `${left[1].status} ${left[0]}`;
     },
-    'only in a filtered list': ({ probe, scene }) => {
-      if (!isLastFilter(probe) || !scene.world.lists.hasAllAnimals) return undefined;
-      const id = [...scene.filtered].find((each) => !scene.world.lists.animals.has(each));
+    'only in a filtered list': ({ probe }, run) => {
+      const { animals, hasAllAnimals } = run.model.lists;
+      if (!isLastFilter(probe) || !hasAllAnimals) return undefined;
+      const ids = listFiltered(run).flatMap((it) => it.ids);
+      const id = ids.find((each) => !animals.has(each));
       return id === undefined ? 'none' : `animal ${id}`;
     },
-    'animal NEW': (shown) => {
-      const { ids, probe, scene } = shown;
-      const [id, before] = [scene.idOf('NEW'), scene.earlier?.idOf('NEW')];
-      const isShown = scene.facets.some(({ status, announces }) => announces && status === '200');
-      const isPage = ids.length >= limitOf(probe) || !isWhole(shown);
+    'animal NEW': (exchange, run) => {
+      const { ids, probe } = exchange;
+      const [id, before] = [run.idOf('NEW'), run.earlier?.idOf('NEW')];
+      const isShown = run.facets.some(({ status, announces }) => announces && status === '200');
+      const isPage = ids.length >= limitOf(probe) || !isWhole(exchange);
       if (id === undefined || isPage || !isShown) return undefined;
       if (ids.includes(id)) return 'listed';
       // A list that is behind shows the animal of the round before.

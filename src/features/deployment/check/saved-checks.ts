@@ -1,9 +1,9 @@
 import type { Choices } from '../../../core/contract/assumption-table.ts';
 import { isObject } from '../../../core/json.ts';
+import type { CheckedDeployment } from './check.ts';
 import { OTHER_CLIENT } from './facets.ts';
 import { TOO_SLOW } from './probe-sender.ts';
 import type { CheckReport } from './report.ts';
-import type { CheckRun } from './run.ts';
 
 export function verdictText(verdict: string): string {
   return verdict.replaceAll('-', ' ');
@@ -13,8 +13,7 @@ const MAX_CLOCK_DIFFERENCE_MS = 10 * 60 * 1000;
 
 /** The config file with which a mock answers as the deployment does, as far as that was settled. */
 export function createConfig(
-  { assumptions }: CheckReport,
-  { clock }: Pick<CheckRun, 'clock'>,
+  { report: { assumptions }, clock }: Pick<CheckedDeployment, 'report' | 'clock'>,
   deployment: string,
   now = Date.now(),
 ) {

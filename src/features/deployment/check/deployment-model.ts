@@ -1,10 +1,10 @@
 import type { Choices } from '../../../core/contract/assumption-table.ts';
-import { ORDER_STATUSES, STORED_RECORDS } from '../../../core/contract/records.ts';
+import { STORED_RECORDS } from '../../../core/contract/records.ts';
 import type { ObjectMembers } from '../../../core/shape/objects.ts';
 import { readAs, type Shape } from '../../../core/shape/shapes.ts';
 import { createStore, type Store } from '../../../core/store/store.ts';
 import { type AskMock, prepareMock } from '../ask-mock.ts';
-import { type ReplyRecord, readId, readIds } from '../deployment-reply.ts';
+import { type ReplyRecord, readId, readIds, readOrderStatus } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
 import { SENT_ID } from './probes.ts';
 
@@ -19,28 +19,34 @@ interface Lists {
   readonly orders: readonly ReplyRecord[];
 }
 
-/** From what a mock starts that is asked the same as a deployment. */
-export interface World {
+/** What a check knows of a deployment, and mocks that start from it. */
+export interface DeploymentModel {
   readonly lists: Lists;
-  /** In milliseconds since 1970. */
+  /** The time of the deployment, in milliseconds since 1970. */
   readonly clock: number;
   readonly store: Store;
-  readonly words: ReadonlyMap<string, string>;
+  /** What words in capitals stand for in the paths of probes. */
+  readonly placeholders: ReadonlyMap<string, string>;
   /** Whether another client has created animals since: it may also have changed what the check looks at. */
-  isShared: boolean;
-  readonly open: (choices: Choices) => AskMock;
+  hasOtherWriters: boolean;
+  readonly openMock: (choices: Choices) => AskMock;
 }
 
-/** So many orders show what all of them do, besides those that a flag names. */
+/** How many orders a model has besides those that a flag names: more show nothing else. */
 const MAX_ORDERS = 20;
 
-/** A mock with the records that a deployment lists, as far as it can have and needs them. */
-export function createWorld(
+/**
+ * A model with the records that a deployment lists, as far as a mock can have and needs them.
+ *
+ * @param found the animals, the inventory and the orders; undefined where they could not be read
+ * @param clock by the `Date` of the deployment, in milliseconds since 1970
+ */
+export function createModel(
   found: readonly (readonly ReplyRecord[] | undefined)[],
   flags: DeploymentFlags,
   clock: number,
   hasAllAnimals = false,
-): World {
+): DeploymentModel {
   const { cancel = [], shipped = [], cancelled = [], stock } = flags;
   const [pets = [], inventory = [], listed = []] = found;
   // Animals without an id cannot be told apart.
@@ -55,7 +61,7 @@ export function createWorld(
   const named = [...cancel, ...shipped, ...cancelled];
   const isNamed = (order: ReplyRecord) => named.includes(readId(order) ?? 0n);
   const orders = listed.filter((order, at) => at < MAX_ORDERS || isNamed(order));
-  // Only what stories write says something. Other entries tell whether another client writes.
+  // Only what sequences write says something. Other entries tell whether another client writes.
   const stocked = new Set([stock, ...readIds(listed.filter(isNamed), 'petId')]);
   // More animals than a page has are not listed.
   const unlisted = stock === undefined || animals.has(stock) ? [] : [{ id: stock }];
@@ -70,10 +76,12 @@ export function createWorld(
     ),
     orders: orders.flatMap((order) => {
       const id = readId(order) ?? 0n;
-      const told = cancelled.includes(id) ? 'cancelled' : 'pending';
-      const isShipped = order.complete === true || shipped.includes(id);
-      const shown = ORDER_STATUSES.find((status) => status === order.status);
-      const status = shown ?? (isShipped ? 'shipped' : told);
+      const told = shipped.includes(id)
+        ? 'shipped'
+        : cancelled.includes(id)
+          ? 'cancelled'
+          : 'pending';
+      const status = readOrderStatus(order) ?? told;
       return keepFields(STORED_RECORDS.orders, { ...order, status }, {});
     }),
   });
@@ -85,15 +93,17 @@ export function createWorld(
   const known = new Set([...used, ...readIds(listed), ...named]);
   let unused = SENT_ID + 1n;
   while (known.has(unused)) unused += 1n;
-  // Rather one that a double cannot hold.
+  // An id that a double cannot hold shows more than another.
   const ids = [...animals.keys()];
   const pet = ids.find((id) => !Number.isSafeInteger(Number(id))) ?? ids[0];
-  const words = Object.entries({ UNKNOWN: unused, LISTED: pet, STOCK: stock }).flatMap(
-    ([word, id]) => (id === undefined ? [] : [[word, `${id}`] as const]),
+  const placeholders = new Map(
+    Object.entries({ UNKNOWN: unused, LISTED: pet, STOCK: stock }).flatMap(([name, id]) =>
+      id === undefined ? [] : [[name, `${id}`] as const],
+    ),
   );
   const whole = { ...store, animals: store.animals.withHighestId(highest) };
-  const open = prepareMock(whole, clock);
-  return { lists, store: whole, clock, words: new Map(words), isShared: false, open };
+  const openMock = prepareMock(whole, clock);
+  return { lists, store: whole, clock, placeholders, hasOtherWriters: false, openMock };
 }
 
 /** A record without the fields that a mock cannot have, but with those that it must have. */
