@@ -2,25 +2,16 @@ import { render } from 'preact';
 import { parseJson } from '../../core/json.ts';
 import type { SweepReport } from '../../server/feature.ts';
 import './dashboard.css';
-import { type CoverageLinks, type CoverageProps, CoverageTable } from './parts/coverage.tsx';
+import { type CoverageProps, CoverageTable } from './parts/coverage.tsx';
 import { Sides } from './parts/message.tsx';
 import { Fold } from './parts/panel.tsx';
-import { column, Table } from './parts/table.tsx';
+import { type Column, Table } from './parts/table.tsx';
 import { shorten, visible } from './parts/texts.tsx';
 import { plural } from './state/route.ts';
 import type { ListedExchange } from './state/session.ts';
 import { StatusBadge } from './views/exchange-rows.tsx';
 
-const LINKS: CoverageLinks = {
-  exchange: ({ sandbox, exchange }) => (
-    <code>
-      {sandbox} #{exchange}
-    </code>
-  ),
-  ground: (ground) => <code>{ground}</code>,
-};
-
-interface Evidence extends Omit<CoverageProps, 'links'> {
+interface Evidence extends CoverageProps {
   readonly sweep?: SweepReport;
   readonly exchanges: {
     readonly leftOut: number;
@@ -33,14 +24,17 @@ const evidence: Evidence = Object(
   parseJson(document.getElementById('evidence')?.textContent ?? ''),
 );
 
-const SWEEP_COLUMNS = [
-  column<SweepReport['rows'][number]>('What', ({ what }) => <code>{what}</code>),
-  column<SweepReport['rows'][number]>('Change', ({ change }) => <code>{change}</code>),
-  column<SweepReport['rows'][number]>('Verdict', ({ verdict, isBad, detail }) => (
-    <>
-      <b class={`status ${isBad ? 'failed' : 'done'}`}>{verdict}</b> {visible(detail)}
-    </>
-  )),
+const SWEEP_COLUMNS: readonly Column<SweepReport['rows'][number]>[] = [
+  { name: 'What', cell: ({ what }) => <code>{what}</code> },
+  { name: 'Change', cell: ({ change }) => <code>{change}</code> },
+  {
+    name: 'Verdict',
+    cell: ({ verdict, isBad, detail }) => (
+      <>
+        <b class={`status ${isBad ? 'failed' : 'done'}`}>{verdict}</b> {visible(detail)}
+      </>
+    ),
+  },
 ];
 
 function ExchangeList({ of: { leftOut, shown } }: { readonly of: Evidence['exchanges'] }) {
@@ -80,7 +74,7 @@ function Item({ of }: { readonly of: ListedExchange }) {
 render(
   <main id="main">
     <h1>What the client was shown</h1>
-    <CoverageTable {...evidence} links={LINKS} />
+    <CoverageTable {...evidence} />
     {evidence.sweep && (
       <section aria-label={evidence.sweep.title}>
         <h2>{evidence.sweep.title}</h2>

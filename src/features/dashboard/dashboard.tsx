@@ -1,11 +1,12 @@
 import { type ComponentType, render } from 'preact';
 import { isRowName } from '../../core/words.ts';
+import { Links } from './parts/coverage.tsx';
 import { Frame } from './parts/frame.tsx';
 import { useEvents } from './state/resource.ts';
 import { route } from './state/route.ts';
 import { AssumptionsView } from './views/assumptions-view.tsx';
 import { ClockView } from './views/clock-view.tsx';
-import { CoverageView } from './views/coverage-view.tsx';
+import { CoverageView, PAGE_LINKS } from './views/coverage-view.tsx';
 import { ExchangesView } from './views/exchanges-view.tsx';
 import { ReferenceView } from './views/reference-view.tsx';
 import { SandboxesView } from './views/sandboxes-view.tsx';
@@ -30,7 +31,9 @@ function Dashboard() {
   const View: ComponentType = VIEWS[current];
   return (
     <Frame current={current}>
-      {current === view ? <View /> : <p>There is no view “{view}” here. Choose one above.</p>}
+      <Links.Provider value={PAGE_LINKS}>
+        {current === view ? <View /> : <p>There is no view “{view}” here. Choose one above.</p>}
+      </Links.Provider>
     </Frame>
   );
 }

@@ -47,6 +47,9 @@ describeDashboard('a tester', (open) => {
     await page
       .getByLabel('Path')
       .fill((await page.getByLabel('Path').inputValue()).split('?')[0] ?? '');
+    await page.getByLabel('Other headers').fill('Content-Type=application/json');
+    await press('Send');
+    await page.getByRole('alert').getByText('Enter one “name: value” a line.').waitFor();
     await page.getByLabel('Other headers').fill('Content-Type: application/json');
     await page
       .getByLabel('Body', { exact: true })

@@ -27,27 +27,16 @@ function ask(method: string, target: string, body?: object): Promise<Response> {
 }
 
 async function openPage() {
-  const [completion, drafts, schema, route, requests, tables, scenarios, session] =
-    await Promise.all([
-      import('../../../src/features/dashboard/state/completion.ts'),
-      import('../../../src/features/dashboard/state/rules.ts'),
-      import('../../../src/features/dashboard/state/schema.ts'),
-      import('../../../src/features/dashboard/state/route.ts'),
-      import('../../../src/features/dashboard/state/requests.ts'),
-      import('../../../src/features/dashboard/state/records.ts'),
-      import('../../../src/features/dashboard/state/scenarios.ts'),
-      import('../../../src/features/dashboard/state/session.ts'),
-    ]);
-  return {
-    ...completion,
-    ...drafts,
-    ...schema,
-    ...route,
-    ...requests,
-    ...tables,
-    ...scenarios,
-    ...session,
-  };
+  const [completion, rules, route, requests, records, scenarios, session] = await Promise.all([
+    import('../../../src/features/dashboard/state/completion.ts'),
+    import('../../../src/features/dashboard/state/rules.ts'),
+    import('../../../src/features/dashboard/state/route.ts'),
+    import('../../../src/features/dashboard/state/requests.ts'),
+    import('../../../src/features/dashboard/state/records.ts'),
+    import('../../../src/features/dashboard/state/scenarios.ts'),
+    import('../../../src/features/dashboard/state/session.ts'),
+  ]);
+  return { ...completion, ...rules, ...route, ...requests, ...records, ...scenarios, ...session };
 }
 
 beforeAll(async () => {

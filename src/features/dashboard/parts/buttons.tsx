@@ -92,25 +92,28 @@ export function Refusal({ of }: { readonly of: string }) {
   return notice.value?.at === of ? <b class="problem">{notice.value.text}</b> : null;
 }
 
-interface SegmentsProps {
+interface SegmentsProps<Name extends string> {
   readonly label: string;
-  readonly items: readonly (readonly [label: string, of?: string])[];
-  readonly chosen: number;
-  readonly onChoose: (index: number) => void;
+  readonly names: readonly Name[];
+  /** What a button shows in place of a name, which its label still has. */
+  readonly sayOf?: (name: Name) => string;
+  readonly chosen: Name;
+  readonly onChoose: (name: Name) => void;
 }
 
-/** Values of which one is chosen. */
-export function Segments({ label, items, chosen, onChoose }: SegmentsProps) {
+/** Names of which one is chosen. */
+export function Segments<Name extends string>(props: SegmentsProps<Name>) {
+  const { label, names, sayOf = String, chosen, onChoose } = props;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset looks like a form
     <div role="group" class="segments" aria-label={label}>
-      {items.map(([name, of], index) => (
+      {names.map((name) => (
         <Button
-          key={index}
-          label={name}
-          of={of}
-          aria-pressed={index === chosen}
-          onClick={() => onChoose(index)}
+          key={name}
+          label={sayOf(name)}
+          of={sayOf(name) === name ? '' : name}
+          aria-pressed={name === chosen}
+          onClick={() => onChoose(name)}
         />
       ))}
     </div>
@@ -141,7 +144,22 @@ export function Menu({ label, of, children }: MenuProps) {
   );
 }
 
-/** Leads through a menu or a row of tabs by arrow key. */
+/** Hears every key, wherever the focus is. */
+export function useKeys(onKey: (event: KeyboardEvent) => void): void {
+  useEffect(() => {
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  });
+}
+
+/** Whether a key belongs to a field, a menu or the browser, not to a shortcut of the page. */
+export function isTyping({ target, altKey, ctrlKey, metaKey }: KeyboardEvent): boolean {
+  const isField = target instanceof Element && target.closest('input,select,textarea,.body,dialog');
+  const isMenu = document.querySelector('[popover="auto"]:popover-open') !== null;
+  return Boolean(isField) || isMenu || altKey || ctrlKey || metaKey;
+}
+
+/** Leads through a menu by arrow key. */
 function moveFocus(event: KeyboardEvent, selector: string): void {
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   const { currentTarget } = event;

@@ -1,14 +1,14 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { OPERATION_IDS, type OperationId } from '../../../core/contract/operations.ts';
 import { formatHref, go, plural, route } from '../state/route.ts';
 import { Panel } from './panel.tsx';
-import { column, Rows, Table } from './table.tsx';
+import { type Column, Rows, Table } from './table.tsx';
 import { Prose, shorten, visible } from './texts.tsx';
 
 type Coverage = ReplyOf<'GET /coverage'>;
 type Findings = ReplyOf<'GET /findings'>;
-type ListedFinding = Findings['findings'][number];
 type CoveredReply = Coverage['documented'][number];
 
 export interface Covered extends CoveredReply {
@@ -17,24 +17,30 @@ export interface Covered extends CoveredReply {
   readonly twins: number;
 }
 
-/** What a page with a server behind it adds to what a report says, too. */
 export interface CoverageLinks {
-  readonly exchange: (of: {
-    readonly sandbox: string;
-    readonly exchange: number;
-  }) => ComponentChildren;
+  readonly exchange: (of: Readonly<{ sandbox: string; exchange: number }>) => ComponentChildren;
   readonly ground: (ground: string) => ComponentChildren;
-  readonly actions?: (of: Covered) => ComponentChildren;
+  readonly actions: (of: Covered) => ComponentChildren;
 }
+
+/** Where the names in it lead: nowhere in a report, which has no server behind it. */
+export const Links = createContext<CoverageLinks>({
+  exchange: ({ sandbox, exchange }) => (
+    <code>
+      {sandbox} #{exchange}
+    </code>
+  ),
+  ground: (ground) => <code>{ground}</code>,
+  actions: () => null,
+});
 
 export interface CoverageProps {
   readonly coverage: Coverage;
   readonly findings: Findings | undefined;
-  readonly links: CoverageLinks;
 }
 
 /** What the client was shown, and what it did that it should not do. */
-export function CoverageTable({ coverage, findings, links }: CoverageProps) {
+export function CoverageTable({ coverage, findings }: CoverageProps) {
   const { totals, documented, assumed } = coverage;
   const all = [
     ...documented.map((reply) => ({ ...reply, basis: 'documented' as const })),
@@ -58,7 +64,7 @@ export function CoverageTable({ coverage, findings, links }: CoverageProps) {
         {opened.length === 0 && (
           <p class="quiet">Choose a reply in the table to see how to get it.</p>
         )}
-        {findings && <FindingList of={findings} links={links} />}
+        {findings && <FindingList of={findings} />}
       </div>
       {opened.length > 0 && (
         <Panel
@@ -68,9 +74,7 @@ export function CoverageTable({ coverage, findings, links }: CoverageProps) {
           of={{ value: opened }}
         >
           {(shown) =>
-            shown.map((reply) => (
-              <ReplyCard key={reply.basis + reply.grounds} of={reply} links={links} />
-            ))
+            shown.map((reply) => <ReplyCard key={reply.basis + reply.grounds} of={reply} />)
           }
         </Panel>
       )}
@@ -82,31 +86,28 @@ export function cellId({ operation, status }: Pick<CoveredReply, 'operation' | '
   return `${operation}-${status}`;
 }
 
-interface CellProps {
-  readonly id: string;
-  readonly replies: readonly Covered[];
-}
-
-function Cell({ id, replies }: CellProps) {
-  const own = replies.filter((reply) => cellId(reply) === id);
-  const marks = (['documented', 'assumed'] as const).flatMap((basis) => {
-    const counts = own.filter((reply) => reply.basis === basis).map(({ count }) => count);
-    if (counts.length === 0) return [];
-    const count = counts.reduce((sum, one) => sum + one);
+function Cell({ of }: { readonly of: readonly Covered[] }) {
+  const [first] = of;
+  if (first === undefined) return null;
+  const id = cellId(first);
+  const marks = (['documented', 'assumed'] as const).map((basis) => {
+    const own = of.filter((reply) => reply.basis === basis);
+    const count = own.reduce((sum, reply) => sum + reply.count, 0);
     const missing = basis === 'documented' ? 'failed' : 'quiet';
-    return [{ basis, text: count.toLocaleString('en'), style: count === 0 ? missing : basis }];
+    return (
+      own.length > 0 && (
+        <span key={basis} class={`cell ${count === 0 ? missing : basis}`}>
+          <span class="unseen"> {basis} shown </span>
+          {count.toLocaleString('en')}
+          <span class="unseen"> {count === 1 ? 'time' : 'times'} </span>
+        </span>
+      )
+    );
   });
-  if (marks.length === 0) return null;
   return (
     <a href={formatHref('coverage', id)} aria-current={route.value.item === id}>
       <span class="unseen">{id.replace('-', ' ')}:</span>
-      {marks.map(({ basis, text, style }) => (
-        <span key={basis} class={`cell ${style}`}>
-          <span class="unseen"> {basis} shown </span>
-          {text}
-          <span class="unseen"> {text === '1' ? 'time' : 'times'} </span>
-        </span>
-      ))}
+      {marks}
     </a>
   );
 }
@@ -118,18 +119,19 @@ const LEGEND = {
   quiet: 'assumed, never shown',
 };
 
-function Matrix({ replies }: Pick<CellProps, 'replies'>) {
+function Matrix({ replies }: { readonly replies: readonly Covered[] }) {
   const statuses = [...new Set(replies.map(({ status }) => status))].sort((a, b) => a - b);
-  const columns = statuses.map((status) =>
-    column<OperationId>(String(status), (operation) => (
-      <Cell id={cellId({ operation, status })} replies={replies} />
-    )),
-  );
+  const columns: readonly Column<OperationId>[] = statuses.map((status) => ({
+    name: `${status}`,
+    cell: (operation) => (
+      <Cell of={replies.filter((it) => it.operation === operation && it.status === status)} />
+    ),
+  }));
   return (
     <>
       <Table
         caption="How often each reply was shown"
-        columns={[column('Operation', String, 'operation'), ...columns]}
+        columns={[{ name: 'Operation', class: 'operation', cell: String }, ...columns]}
         rows={OPERATION_IDS}
         keyOf={(operation) => operation}
       />
@@ -149,7 +151,8 @@ export function isAskedFor({ curl, twins, basis }: Covered): boolean {
   return curl !== undefined && !(twins > 0 && basis === 'assumed');
 }
 
-function ReplyCard({ of, links }: { readonly of: Covered; readonly links: CoverageLinks }) {
+function ReplyCard({ of }: { readonly of: Covered }) {
+  const links = useContext(Links);
   const { operation, status, basis, description, grounds, curl, count, first, twins } = of;
   return (
     <section aria-label={`${operation} ${status}, ${basis}`}>
@@ -171,17 +174,12 @@ function ReplyCard({ of, links }: { readonly of: Covered; readonly links: Covera
           A reply that <code>Prefer</code> forces does not count as shown.
         </p>
       )}
-      {links.actions?.(of)}
+      {links.actions(of)}
     </section>
   );
 }
 
-interface FindingProps<T> {
-  readonly of: T;
-  readonly links: Pick<CoverageLinks, 'exchange'>;
-}
-
-function FindingList({ of: { findings, counts, total }, links }: FindingProps<Findings>) {
+function FindingList({ of: { findings, counts, total } }: { readonly of: Findings }) {
   return (
     <section aria-label="Findings">
       <h2>Findings</h2>
@@ -199,7 +197,7 @@ function FindingList({ of: { findings, counts, total }, links }: FindingProps<Fi
               {code} <span class="quiet">({plural(count, 'time')})</span>
             </h3>
             <p>{visible(ofKind[0]?.advice ?? '')}</p>
-            <FindingItems of={ofKind} links={links} />
+            <FindingItems of={ofKind} />
           </article>
         );
       })}
@@ -207,7 +205,8 @@ function FindingList({ of: { findings, counts, total }, links }: FindingProps<Fi
   );
 }
 
-export function FindingItems({ of, links }: FindingProps<readonly ListedFinding[]>) {
+export function FindingItems({ of }: { readonly of: Findings['findings'] }) {
+  const links = useContext(Links);
   return (
     <Rows of={of.slice(-5)} keyOf={({ sandbox, exchange }) => `${sandbox} ${exchange}`}>
       {(finding) => (

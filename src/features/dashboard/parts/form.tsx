@@ -5,9 +5,9 @@ import {
   type FormHTMLAttributes,
 } from 'preact';
 import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { keep, readKept } from '../state/kept.ts';
 import { takeProblems } from '../state/resource.ts';
 import { refine, route } from '../state/route.ts';
+import { keep, readKept } from '../state/session.ts';
 import { Button, useBusy } from './buttons.tsx';
 import { Prose } from './texts.tsx';
 
@@ -42,7 +42,6 @@ export function Form({ onSubmit, onDone, onTexts, draft, children, ...attributes
   const base = useRef<Texts>(new Map());
   const told = useRef('');
   const read = (form: HTMLFormElement): Texts => {
-    form.querySelectorAll('textarea').forEach(checkLines);
     const texts = readTexts(form);
     if (format(texts) !== told.current) onTexts?.(texts);
     told.current = format(texts);
@@ -123,17 +122,11 @@ function readTexts(form: HTMLFormElement): Texts {
   return texts;
 }
 
-function checkLines(area: HTMLTextAreaElement): void {
-  const line = new RegExp(area.dataset.line ?? '');
-  area.setCustomValidity(area.value.split('\n').every((text) => line.test(text)) ? '' : area.title);
-}
-
 export interface FieldProps extends AllHTMLAttributes<HTMLInputElement> {
   readonly name: string;
   readonly label: string;
   readonly value?: string | undefined;
   readonly rows?: number;
-  readonly 'data-line'?: string;
   readonly options?: readonly string[];
   readonly empty?: string;
   readonly problem?: string | undefined;
@@ -190,47 +183,21 @@ export function FormField({
   );
 }
 
-type ChipsProps = Pick<FieldProps, 'name' | 'label' | 'value'> & { values: readonly string[] };
-
-/** Values of which some can be chosen; joined by commas, they are its value. */
-export function Chips({ name, label, values, value = '' }: ChipsProps) {
-  const { kept } = useContext(Context);
-  const chosen = (kept[name]?.[0] ?? value).split(/[ ,]+/);
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: one in another looks like a box in a box
-    <div role="group" class="bar" aria-label={label}>
-      {values.map((one) => (
-        <label key={one} class="option">
-          <input type="checkbox" name={name} value={one} defaultChecked={chosen.includes(one)} />{' '}
-          {one}
-        </label>
-      ))}
-    </div>
-  );
+interface CheckboxProps extends Pick<FieldProps, 'name' | 'label' | 'class'> {
+  readonly value?: string;
+  readonly isOn: boolean;
 }
 
-type CheckboxProps = Pick<FieldProps, 'name' | 'label'> & { readonly isOn: boolean };
-
-export function Checkbox({ name, label, isOn }: CheckboxProps) {
-  const { kept } = useContext(Context);
+/** Checked ones of the same name are one text, joined by commas. */
+export function Checkbox({ name, label, isOn, value = 'true', ...others }: CheckboxProps) {
+  const typed = useContext(Context).kept[name]?.[0].split(', ');
+  const isChecked = typed?.includes(value) ?? isOn;
   return (
-    <label>
-      <input
-        type="checkbox"
-        name={name}
-        value="true"
-        defaultChecked={(kept[name]?.[0] ?? `${isOn}`) === 'true'}
-      />{' '}
-      {label}
+    <label {...others}>
+      <input type="checkbox" name={name} value={value} defaultChecked={isChecked} /> {label}
     </label>
   );
 }
-
-export const LINES = {
-  rows: 2,
-  'data-line': '^\\s*([^:\\s]+\\s*:.*)?$',
-  title: 'One “name: value” a line',
-} as const;
 
 export const NAME_INPUT = {
   name: 'name',
@@ -274,6 +241,12 @@ export function QuerySearch({ name, placeholder, problem }: SearchProps) {
       onInput={({ currentTarget: { value } }) => refine({ [name]: value, before: '' })}
     />
   );
+}
+
+/** Whether a text has all words that a search looks for. */
+export function passesSearch(name: string, text: string): boolean {
+  const words = (route.value.query.get(name) ?? '').toLowerCase().split(/[\s-]+/);
+  return words.every((word) => text.toLowerCase().includes(word));
 }
 
 export function QueryChip({ name, label }: QueryProps) {

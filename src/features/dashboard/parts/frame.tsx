@@ -13,10 +13,9 @@ import {
   seenExchange,
 } from '../state/session.ts';
 import { readStatus, status } from '../state/settings.ts';
-import { Button, Confirmation } from './buttons.tsx';
+import { Button, Confirmation, isTyping, useKeys } from './buttons.tsx';
 import { Form, FormField, Submit } from './form.tsx';
-import { noteStatus, Restarted } from './restart.tsx';
-import { StateStrip } from './strips.tsx';
+import { noteStatus, Restarted, StateStrip } from './strips.tsx';
 import { visible } from './texts.tsx';
 
 /** What is observed, what shapes the replies, and what can be read. */
@@ -213,27 +212,17 @@ const SHORTCUTS = {
   '?': 'this list',
 };
 
-export function isTyping({ target, altKey, ctrlKey, metaKey }: KeyboardEvent): boolean {
-  const isField = target instanceof Element && target.closest('input,select,textarea,.body,dialog');
-  const isMenu = document.querySelector('[popover="auto"]:popover-open') !== null;
-  return Boolean(isField) || isMenu || altKey || ctrlKey || metaKey;
-}
-
 function Shortcuts() {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event)) return;
-      const view = GROUPS.flat()[Number(event.key) - 1];
-      if (view !== undefined) go(view);
-      if (event.key === '?')
-        document.querySelector<HTMLElement>('[popovertarget="shortcuts"]')?.click();
-      if (event.key !== '/') return;
-      event.preventDefault();
-      document.querySelector<HTMLElement>('main input[type="search"]')?.focus();
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, []);
+  useKeys((event) => {
+    if (isTyping(event)) return;
+    const view = GROUPS.flat()[Number(event.key) - 1];
+    if (view !== undefined) go(view);
+    if (event.key === '?')
+      document.querySelector<HTMLElement>('[popovertarget="shortcuts"]')?.click();
+    if (event.key !== '/') return;
+    event.preventDefault();
+    document.querySelector<HTMLElement>('main input[type="search"]')?.focus();
+  });
   return (
     <>
       <Button label="?" aria-label="Shortcuts" popovertarget="shortcuts" />

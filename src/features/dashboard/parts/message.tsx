@@ -1,7 +1,9 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { formatBody } from '../state/requests.ts';
+import { rowNames } from '../../../core/words.ts';
+import { formatBody, type Request, SNIPPETS } from '../state/requests.ts';
 import type { ListedExchange } from '../state/session.ts';
-import { Button, download } from './buttons.tsx';
+import { Button, copy, download, Segments } from './buttons.tsx';
 import { visible } from './texts.tsx';
 
 /** Characters that are shown: browsers stall on megabytes. */
@@ -67,5 +69,29 @@ export function Sides({ of, children }: SidesProps) {
         {children ?? <MessageText of={reply} name={`reply ${number}`} />}
       </div>
     </div>
+  );
+}
+
+/** The last one that was chosen, for every request. */
+const language = signal<keyof typeof SNIPPETS>('curl');
+
+/** A request in the language of a client, to copy. */
+export function Snippet({ of }: { readonly of: Request }) {
+  const text = SNIPPETS[language.value](of);
+  return (
+    <>
+      <div class="bar">
+        <Segments
+          label="Language"
+          names={rowNames(SNIPPETS)}
+          chosen={language.value}
+          onChoose={(name) => {
+            language.value = name;
+          }}
+        />
+        <Button label="Copy" of="the code" onClick={() => copy(text)} />
+      </div>
+      <pre class="body">{text}</pre>
+    </>
   );
 }

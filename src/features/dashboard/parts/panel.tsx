@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Resource, useResource } from '../state/resource.ts';
-import { formatHref, openedTitle } from '../state/route.ts';
-import { Button } from './buttons.tsx';
+import { openedTitle } from '../state/route.ts';
+import { Button, useKeys } from './buttons.tsx';
 import { visible } from './texts.tsx';
 
 export function Loading({ of: { error } }: { of: Resource<unknown> }) {
@@ -50,15 +50,11 @@ export function Panel<T>(props: PanelProps<T>) {
       openedTitle.value = undefined;
     };
   }, [title]);
-  useEffect(() => {
-    // Wherever the focus is: a row of the list keeps it while another is opened.
-    const onKey = ({ key, target }: KeyboardEvent) => {
-      const isElsewhere = document.querySelector('dialog[open], [popover="auto"]:popover-open');
-      const isSearch = target instanceof Element && target.matches('[type="search"]');
-      if (key === 'Escape' && isElsewhere === null && !isSearch) onClose();
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
+  // Wherever the focus is: a row of the list keeps it while another is opened.
+  useKeys(({ key, target }) => {
+    const isElsewhere = document.querySelector('dialog[open], [popover="auto"]:popover-open');
+    const isSearch = target instanceof Element && target.matches('[type="search"]');
+    if (key === 'Escape' && isElsewhere === null && !isSearch) onClose();
   });
   return (
     <article class="panel" aria-labelledby={id}>
@@ -71,20 +67,6 @@ export function Panel<T>(props: PanelProps<T>) {
       </div>
       <Await of={of}>{children}</Await>
     </article>
-  );
-}
-
-type TabsProps = Record<'label' | 'view' | 'current', string> & { items: Record<string, string> };
-
-export function Tabs({ label, view, items, current }: TabsProps) {
-  return (
-    <nav aria-label={label}>
-      {Object.entries(items).map(([item, title]) => (
-        <a key={item} href={formatHref(view, item)} aria-current={item === current && 'page'}>
-          {title}
-        </a>
-      ))}
-    </nav>
   );
 }
 

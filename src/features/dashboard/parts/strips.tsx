@@ -1,9 +1,19 @@
+import { signal } from '@preact/signals';
 import type { BodyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
-import { perform } from '../state/resource.ts';
-import { formatHref, plural } from '../state/route.ts';
-import { turnScenario } from '../state/scenarios.ts';
-import { reloadAll, sandbox, serviceUrl } from '../state/session.ts';
+import { attempt, perform } from '../state/resource.ts';
+import { formatHref, go, plural, route } from '../state/route.ts';
+import { readSaved, saveAgain, turnScenario } from '../state/scenarios.ts';
+import {
+  client,
+  keep,
+  lastChange,
+  notice,
+  readKept,
+  reloadAll,
+  sandbox,
+  serviceUrl,
+} from '../state/session.ts';
 import { type Status, status } from '../state/settings.ts';
 import { Button, copy, Menu } from './buttons.tsx';
 import { formatTime, shorten, visible } from './texts.tsx';
@@ -19,8 +29,8 @@ type Part = (typeof PARTS)[number];
 
 /** Lets parts of the sandbox be as at the start. */
 export function restore(done: string, ...parts: readonly Part[]): Promise<boolean> {
-  const keep = PARTS.filter((name) => !parts.includes(name));
-  return perform(done, 'POST /reset', { body: { keep } });
+  const kept = PARTS.filter((name) => !parts.includes(name));
+  return perform(done, 'POST /reset', { body: { keep: kept } });
 }
 
 function listChanges(status: Status): readonly Change[] {
@@ -145,5 +155,65 @@ export function ReleaseButton({ exchange }: { readonly exchange: number }) {
       of={`exchange ${exchange}`}
       onClick={() => release(done, { exchanges: [exchange] })}
     />
+  );
+}
+
+type Kept = Pick<Status, 'scenarios' | 'assumptions' | 'clock' | 'server'>;
+
+/** When another run of the server began, and what the one before it said last; until the user has read it. */
+const restart = signal<{ readonly at: string; readonly before: Kept } | undefined>(undefined);
+
+const KEPT = 'status';
+
+/** An open exchange is closed if the server runs anew: another one may have its number now. */
+export function noteStatus({ scenarios, assumptions, clock, server }: Status): void {
+  const before = readKept<Kept>(KEPT);
+  if (before?.server && server && before.server.id !== server.id) {
+    if (restart.value?.at === server.startedAt) return;
+    restart.value = { at: server.startedAt, before };
+    lastChange.value = undefined;
+    if (Number(route.value.item) > 0) go('exchanges');
+  } else keep(KEPT, { scenarios, assumptions, clock, server });
+}
+
+function dismiss(): void {
+  restart.value = undefined;
+  keep(KEPT, status.value);
+}
+
+async function setAgain({ scenarios, assumptions, clock }: Kept): Promise<void> {
+  let lost = '';
+  const isDone = await attempt('Set again what was set by hand.', async () => {
+    const known = (await client.call('GET /scenarios')).map(({ name }) => name);
+    const saved = readSaved();
+    await saveAgain(known);
+    const kept = scenarios.filter((name) => known.includes(name) || saved.has(name));
+    if (kept.length > 0) await client.call('PUT /scenario', { body: { scenarios: kept } });
+    const options = assumptions.map((choice) => choice.split('='));
+    const body = Object.fromEntries(options);
+    if (options.length > 0) await client.call('PATCH /assumptions', { body });
+    const { now, frozen, real } = clock;
+    if (!real) await client.call('PUT /clock', { body: { now, frozen } });
+    lost = scenarios.filter((name) => !kept.includes(name)).join(', ');
+  });
+  if (isDone) dismiss();
+  const text = `The server no longer has ${lost}; all else is set again.`;
+  if (isDone && lost) notice.value = { kind: 'failed', text };
+}
+
+export function Restarted() {
+  if (restart.value === undefined) return null;
+  const { at, before } = restart.value;
+  const { scenarios, assumptions, clock } = before;
+  const time = new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  const isSet = scenarios.length > 0 || assumptions.length > 0 || !clock.real;
+  return (
+    <p class="lost bar assumed" role="alert">
+      The server was restarted at {time}; what was set by hand is gone.
+      {(isSet || readSaved().size > 0) && (
+        <Button label="Set it again" onClick={() => setAgain(before)} />
+      )}
+      <Button label="Dismiss" of="this message" onClick={dismiss} />
+    </p>
   );
 }

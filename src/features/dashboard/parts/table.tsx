@@ -1,19 +1,16 @@
-import { type ComponentChildren, Fragment } from 'preact';
+import { type ComponentChildren, createElement, Fragment } from 'preact';
 import { parseJson } from '../../../core/json.ts';
 import { usePolled } from '../state/resource.ts';
 import { plural, refine, route } from '../state/route.ts';
 import { Button } from './buttons.tsx';
+import { Loading } from './panel.tsx';
 
 export interface Column<T> {
   readonly name: string;
   readonly class?: string | undefined;
-  readonly head?: ComponentChildren;
-  readonly sort?: 'ascending' | 'descending' | 'none';
+  /** What a press on its head sorts by. */
+  readonly field?: string;
   readonly cell: (row: T) => ComponentChildren;
-}
-
-export function column<T>(name: string, cell: Column<T>['cell'], style?: string): Column<T> {
-  return { name, class: style, cell };
 }
 
 interface TableProps<T> {
@@ -34,16 +31,16 @@ interface TableProps<T> {
 export function Table<T>(props: TableProps<T>) {
   const { columns, rows, keyOf, opened, marked = [], above, ...table } = props;
   if (rows.length === 0 && above === undefined) return <p class="empty">{table.empty}</p>;
+  const classOf = (key: unknown) =>
+    [key === opened && 'opened', marked.includes(key) && 'marked'].filter(Boolean).join(' ');
   return (
     <div class="wide">
       <table class={table.class}>
         <caption class="unseen">{table.caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, class: style, head = name, sort }) => (
-              <th key={name} scope="col" class={style} aria-sort={sort}>
-                {head}
-              </th>
+            {columns.map((column) => (
+              <Head key={column.name} {...column} />
             ))}
           </tr>
         </thead>
@@ -51,17 +48,14 @@ export function Table<T>(props: TableProps<T>) {
           {rows.map((row, index) => (
             <Fragment key={keyOf(row)}>
               {above?.(index)}
-              <tr class={rowClass(keyOf(row), opened, marked)}>
-                {columns.map(({ name, class: style, cell }, at) => {
-                  const attributes = { key: name, class: style, 'data-name': name };
-                  return at === 0 ? (
-                    <th scope="row" {...attributes}>
-                      {cell(row)}
-                    </th>
-                  ) : (
-                    <td {...attributes}>{cell(row)}</td>
-                  );
-                })}
+              <tr class={classOf(keyOf(row))}>
+                {columns.map(({ name, class: style, cell }, at) =>
+                  createElement(
+                    at === 0 ? 'th' : 'td',
+                    { scope: at === 0 ? 'row' : undefined, class: style, 'data-name': name },
+                    cell(row),
+                  ),
+                )}
               </tr>
             </Fragment>
           ))}
@@ -72,8 +66,20 @@ export function Table<T>(props: TableProps<T>) {
   );
 }
 
-function rowClass(key: unknown, opened: unknown, marked: readonly unknown[]): string {
-  return [key === opened && 'opened', marked.includes(key) && 'marked'].filter(Boolean).join(' ');
+function Head({ name, class: style, field }: Pick<Column<never>, 'name' | 'class' | 'field'>) {
+  const current = route.value.query.get('sort');
+  const sort = current === field ? 'ascending' : current === `-${field}` ? 'descending' : 'none';
+  const arrow = { none: '', ascending: ' ↑', descending: ' ↓' }[sort];
+  const next = { none: field, ascending: `-${field}`, descending: '' }[sort];
+  return (
+    <th scope="col" class={style} aria-sort={field === undefined ? undefined : sort}>
+      {field === undefined ? (
+        name
+      ) : (
+        <Button class="link" label={name + arrow} onClick={() => refine({ sort: next })} />
+      )}
+    </th>
+  );
 }
 
 interface RowsProps<T> {
@@ -95,67 +101,54 @@ export function Rows<T>({ of, keyOf, label, empty, children }: RowsProps<T>) {
   );
 }
 
-interface ListQuery {
-  readonly _limit: number;
-  readonly q: string | undefined;
-  readonly _sort: string | undefined;
-  readonly _order: 'desc' | undefined;
+/** What the address says of a list, as the control API takes it. */
+function readListQuery(size: number) {
+  const { query } = route.value;
+  const sort = query.get('sort') ?? '';
+  return {
+    _limit: Math.max(size, Math.trunc(Number(query.get('limit'))) || 0),
+    q: query.get('q') || undefined,
+    _sort: sort.replace(/^-/, '') || undefined,
+    _order: sort.startsWith('-') ? ('desc' as const) : undefined,
+  };
 }
 
+type ListQuery = ReturnType<typeof readListQuery>;
+
+/** @param size of the part that is shown at first */
 export function usePagedList<T>(
   name: string,
   size: number,
   load: (query: ListQuery, signal: AbortSignal) => Promise<Response>,
 ) {
-  const { query } = route.value;
-  const q = query.get('q') ?? '';
-  const sort = query.get('sort') ?? '';
-  const limit = Math.max(size, Math.trunc(Number(query.get('limit'))) || 0);
-  const paging: ListQuery = {
-    _limit: limit,
-    q: q || undefined,
-    _sort: sort.replace(/^-/, '') || undefined,
-    _order: sort.startsWith('-') ? 'desc' : undefined,
-  };
-  const list = usePolled(`${name} ${JSON.stringify(paging)}`, async (signal) => {
-    const reply = await load(paging, signal);
+  const query = readListQuery(size);
+  const list = usePolled(`${name} ${JSON.stringify(query)}`, async (signal) => {
+    const reply = await load(query, signal);
     const records: readonly T[] = Object(parseJson(await reply.text()));
     return { records, total: Number(reply.headers.get('x-total-count')) };
   });
-  return { list, q, limit };
+  return { ...list, query };
 }
 
-const ARROWS = { none: '', ascending: ' ↑', descending: ' ↓' } as const;
-
-export function createSortedColumn<T>(
-  field: string,
-  cell: (row: T) => ComponentChildren,
-  name = field,
-  style?: string,
-): Column<T> {
-  const current = route.value.query.get('sort');
-  const sort =
-    current === field ? 'ascending' : current === `-${field}` ? 'descending' : ('none' as const);
-  const next = { none: field, ascending: `-${field}`, descending: '' }[sort];
-  const head = (
-    <Button class="link" label={name + ARROWS[sort]} onClick={() => refine({ sort: next })} />
-  );
-  return { name, class: style, head, sort, cell };
-}
-
-interface MoreProps {
-  readonly limit: number;
-  readonly total: number;
+interface PagedProps<T> extends Omit<TableProps<T>, 'rows'> {
+  readonly of: ReturnType<typeof usePagedList<T>>;
   readonly noun: readonly [one: string, many: string];
 }
 
-export function More({ limit, total, noun }: MoreProps) {
-  const isMore = limit < total;
+export function PagedTable<T>({ of, noun, ...table }: PagedProps<T>) {
+  const { value, error, query } = of;
+  if (value === undefined) return <Loading of={of} />;
+  const { _limit: limit } = query;
+  const isMore = limit < value.total;
   return (
-    <p class="bar">
-      {isMore && `${limit.toLocaleString('en')} of `}
-      {plural(total, ...noun)}
-      {isMore && <Button label="Load more" onClick={() => refine({ limit: limit * 2 })} />}
-    </p>
+    <>
+      {error !== undefined && <Loading of={of} />}
+      <Table {...table} class="records" rows={value.records} />
+      <p class="bar">
+        {isMore && `${limit.toLocaleString('en')} of `}
+        {plural(value.total, ...noun)}
+        {isMore && <Button label="Load more" onClick={() => refine({ limit: limit * 2 })} />}
+      </p>
+    </>
   );
 }

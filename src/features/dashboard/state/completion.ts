@@ -1,6 +1,6 @@
 import { isPair, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import { OPERATION_IDS, operationShape } from '../../../core/contract/operations.ts';
-import { listAlternatives, listMembers, listValues, type Schema } from './schema.ts';
+import { listAlternatives, listMembers, listValues, type Schema } from './rules.ts';
 
 interface Completion {
   readonly text: string;

@@ -25,15 +25,10 @@ function readJournal(search: string, query: QueryOf<'GET /requests'>, signal?: A
   return client.call('GET /requests', { query: whole, signal });
 }
 
-interface Waiting {
-  readonly calls: number;
-  readonly edits: number;
-}
-
 interface Found extends ExchangePage {
   readonly by: string;
   /** How many calls and changes are newer than those shown, which stay. */
-  readonly waiting?: Waiting;
+  readonly waiting?: Readonly<Record<'calls' | 'edits', number>>;
 }
 
 export function isHeldBack({ hold }: Pick<ListedExchange, 'hold'>): boolean {

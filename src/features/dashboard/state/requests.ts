@@ -219,9 +219,12 @@ export async function replayFrom(first: number): Promise<void> {
   };
 }
 
-export function parseHeaderLines(text: string): (readonly [name: string, value: string])[] {
-  return text.split('\n').flatMap((line) => {
+/** Undefined if a line is no header. */
+export function parseHeaderLines(text: string): Request['headers'] | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const headers = lines.flatMap((line) => {
     const [, name, value = ''] = /^\s*([^:\s]+)\s*:\s*(.*)$/.exec(line) ?? [];
     return name === undefined ? [] : [[name, value] as const];
   });
+  return headers.length === lines.length ? headers : undefined;
 }

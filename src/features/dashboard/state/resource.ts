@@ -6,7 +6,6 @@ import {
   readEvents,
 } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
-import { keep, readKept } from './kept.ts';
 import { capitalize, plural, route } from './route.ts';
 import {
   arrivals,
@@ -15,12 +14,14 @@ import {
   client,
   connection,
   epoch,
+  keep,
   type ListedEdit,
   lastChange,
   type Notice,
   needsToken,
   notice,
   PAGE_CLIENT,
+  readKept,
 } from './session.ts';
 
 export interface Resource<T> {
@@ -34,39 +35,39 @@ const POLL_INTERVAL_MS = 2_000;
 
 const RECONNECT_DELAY_MS = 1_000;
 
-/** Loads a value, and again when the key or the sandbox changes, and every so many milliseconds if due. */
-export function useResource<T>(
-  key: string,
-  load: Load<T>,
-  every = 0,
-  isDue = () => true,
-): Resource<T> {
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/**
+ * Loads a value, and again when the key or the sandbox changes.
+ *
+ * @param every milliseconds after each answer, to load it again if that is due; 0 for never
+ */
+export function useResource<T>(key: string, load: Load<T>, every = 0, isDue = () => true) {
   const [loaded, setLoaded] = useState<Resource<T>>({});
-  const [turn, setTurn] = useState(0);
-  const isLoading = useRef(false);
+  const latest = useRef({ load, isDue });
+  latest.current = { load, isDue };
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    const finish = (next: (last: Resource<T>) => Resource<T>): void => {
-      if (signal.aborted) return;
-      isLoading.current = false;
-      setLoaded(next);
+    const read = async () => {
+      const next = await latest.current.load(signal).then(
+        (value) => () => ({ value }),
+        (error) => (last: Resource<T>) => ({ ...last, error: formatError(error) }),
+      );
+      if (!signal.aborted) setLoaded(next);
     };
-    isLoading.current = true;
-    load(signal).then(
-      (value) => finish(() => ({ value })),
-      (error) => finish((last) => ({ ...last, error: formatError(error) })),
-    );
+    const follow = async () => {
+      await read();
+      while (every > 0 && !signal.aborted) {
+        await pause(every);
+        if (!signal.aborted && connection.value === 'ok' && latest.current.isDue()) await read();
+      }
+    };
+    void follow();
     return () => controller.abort();
-  }, [key, epoch.value, changes.value, turn]);
-  useEffect(() => {
-    if (every === 0) return undefined;
-    const timer = setInterval(() => {
-      // A slow server would never answer if each refresh replaced the one before it.
-      if (connection.value === 'ok' && !isLoading.current && isDue()) setTurn((last) => last + 1);
-    }, every);
-    return () => clearInterval(timer);
-  }, [every]);
+  }, [key, epoch.value, changes.value]);
   return loaded;
 }
 
@@ -93,7 +94,7 @@ export function useEvents(): void {
         await readStream(signal, isAgain).catch(() => undefined);
         isAgain = true;
         // The server is lost, or this page did not keep up with the stream.
-        await new Promise((resolve) => setTimeout(resolve, RECONNECT_DELAY_MS));
+        await pause(RECONNECT_DELAY_MS);
       }
     };
     // A browser limits connections to a server, so a hidden page has none.
@@ -155,16 +156,13 @@ async function readSince(after: number) {
 
 /** Asks before what somebody else has done since goes, too. */
 async function mayGo(what: string, calls: number, edits = 0): Promise<boolean> {
-  if (calls + edits === 0) return true;
-  const also = [
-    ...(calls > 0 ? [plural(calls, 'later call')] : []),
-    ...(edits > 0 ? [plural(edits, 'later change')] : []),
+  const counts = [
+    calls > 0 && plural(calls, 'later call'),
+    edits > 0 && plural(edits, 'later change'),
   ];
-  return ask(
-    'Undo',
-    'Undo',
-    `This takes back ${what}, and with it what ${also.join(' and ')} changed.`,
-  );
+  const also = counts.filter(Boolean).join(' and ');
+  const text = `This takes back ${what}, and with it what ${also} changed.`;
+  return also === '' || ask('Undo', 'Undo', text);
 }
 
 export async function undo(undone: readonly ListedEdit[]): Promise<void> {

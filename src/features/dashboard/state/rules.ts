@@ -3,7 +3,7 @@ import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts
 import { isObject, writeJson } from '../../../core/json.ts';
 import { isRowName } from '../../../core/words.ts';
 import type { Texts } from '../parts/form.tsx';
-import { listAlternatives, listMembers, listValues, type Schema } from './schema.ts';
+import { client } from './session.ts';
 
 /** A rule as its scenario has it, which may have mistakes. */
 export type WrittenRule = Readonly<Record<string, unknown>>;
@@ -30,6 +30,49 @@ export function insertRule(scenario: string, rule: WrittenRule, index?: number):
     rules.items.splice(index ?? 0, index === undefined ? 0 : 1, node);
   } else document.set('rules', document.createNode([node]));
   return document.toString({ lineWidth: 0 });
+}
+
+/** As much of JSON Schema as the shapes of scenarios are written in. */
+export interface Schema {
+  readonly description?: string;
+  readonly type?: string | readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | false;
+  readonly items?: Schema;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly examples?: readonly unknown[];
+}
+
+/** That of a scenario, which the server writes from the shapes that it reads scenarios with. */
+export function loadSchema(): Promise<Schema> {
+  return client.call('GET /scenario-schema');
+}
+
+/** A schema, or the alternatives that it lists. */
+export function listAlternatives(schema: Schema): readonly Schema[] {
+  return schema.anyOf?.flatMap(listAlternatives) ?? [schema];
+}
+
+/** The schemas of a member or an item. */
+export function listMembers(schemas: readonly Schema[], step: unknown): readonly Schema[] {
+  return schemas
+    .flatMap(listAlternatives)
+    .map(({ properties, additionalProperties, items }) =>
+      typeof step === 'number' ? items : (properties?.[String(step)] ?? additionalProperties),
+    )
+    .filter((found) => typeof found === 'object');
+}
+
+/** The values that a schema names. */
+export function listValues(schema: Schema): readonly string[] {
+  const all = listAlternatives(schema).flatMap((one) =>
+    one.type === 'boolean' && one.const === undefined
+      ? [true, false]
+      : [one.const ?? [], one.enum ?? [], one.examples ?? []].flat(),
+  );
+  return [...new Set(all.map(String))];
 }
 
 /** A field of the form: a member of a rule, or of its reply or its patch. */

@@ -1,20 +1,18 @@
 import { ControlError } from '../../../client/control-client.ts';
-import { keep, listKept, readKept } from './kept.ts';
-import { client, type ScenarioSummary } from './session.ts';
+import { attempt } from './resource.ts';
+import { go } from './route.ts';
+import { client, keep, listKept, notice, readKept } from './session.ts';
 import { choose, status } from './settings.ts';
 
-export const EXAMPLE = `description: Order 1 cannot be cancelled.
+const EXAMPLE = `description: Order 1 cannot be cancelled.
 rules:
   - on: cancelOrder
     where: { orderId: 1 }
     reply: { status: 409 }
 `;
 
-export function listActive(list: readonly ScenarioSummary[]): readonly string[] {
-  return list
-    .filter(({ active }) => active !== undefined)
-    .sort((a, b) => (a.active ?? 0) - (b.active ?? 0))
-    .map(({ name }) => name);
+async function readActive(): Promise<readonly string[]> {
+  return (await client.call('GET /scenario')).scenarios.map(({ name }) => name);
 }
 
 export interface ScenarioVersion {
@@ -22,18 +20,14 @@ export interface ScenarioVersion {
   readonly etag: string | undefined;
 }
 
-export const listDrafts = () => listKept(draftKey(''));
+export const listDrafts = () => listKept('draft ');
 
 export function readDraft(name: string): ScenarioVersion | undefined {
-  return readKept(draftKey(name));
+  return readKept(`draft ${name}`);
 }
 
 export function keepDraft(name: string, draft: ScenarioVersion | undefined): void {
-  keep(draftKey(name), draft);
-}
-
-function draftKey(name: string): string {
-  return `draft ${name}`;
+  keep(`draft ${name}`, draft);
 }
 
 /** Without a text and an ETag if the server no longer has it. */
@@ -78,10 +72,36 @@ export async function saveAgain(names: readonly string[]): Promise<void> {
   await Promise.all(lost.map(([name, text]) => putScenario(name, text)));
 }
 
-export async function addScenario(name: string, text: string): Promise<void> {
-  const isTaken = (await client.call('GET /scenarios')).some((other) => other.name === name);
-  if (isTaken) throw new Error(`There is a scenario ${name} already.`);
-  await putScenario(name, text);
+/** Creates a scenario and opens it. If the server refuses the text, it is there to be mended. */
+export async function createScenario(
+  name: string,
+  read: () => Promise<string> | string = () => EXAMPLE,
+): Promise<boolean> {
+  let draft: ScenarioVersion | undefined;
+  const isDone = await attempt(`Created ${name}.`, async () => {
+    const text = await read();
+    draft = { text, etag: undefined };
+    if ((await client.call('GET /scenarios')).some((other) => other.name === name)) {
+      draft = undefined;
+      throw new Error(`There is a scenario ${name} already.`);
+    }
+    await putScenario(name, text);
+    return () => go('scenarios', name);
+  });
+  if (isDone) return true;
+  if (draft !== undefined) keepDraft(name, draft);
+  if (notice.value) notice.value = { ...notice.value, text: `${name}: ${notice.value.text}` };
+  if (readDraft(name) !== undefined) go('scenarios', name);
+  return false;
+}
+
+export async function copyScenario(name: string, read: () => Promise<string> | string) {
+  const list = await client.call('GET /scenarios').catch(() => []);
+  const base = `my-${name.replace(/^my-/, '')}`;
+  const isTaken = (copy: string) => list.some((other) => other.name === copy);
+  let copy = base;
+  for (let number = 2; isTaken(copy); number += 1) copy = `${base}-${number}`;
+  return createScenario(copy, read);
 }
 
 let switching: Promise<boolean> = Promise.resolve(true);
@@ -93,7 +113,7 @@ function switchActive(
   next: (active: readonly string[]) => readonly string[],
 ): Promise<boolean> {
   const replace = async () => {
-    const scenarios = next(listActive(await client.call('GET /scenarios')));
+    const scenarios = next(await readActive());
     await client.call('PUT /scenario', { body: { scenarios } });
   };
   const last = switching;
@@ -132,8 +152,7 @@ export async function saveScenario(
   { turnOn, etag }: { turnOn: boolean; etag: string | undefined },
 ): Promise<void> {
   const put = putScenario(name, text, etag);
-  const [list] = await Promise.all([client.call('GET /scenarios'), put]);
-  const active = listActive(list);
+  const [active] = await Promise.all([readActive(), put]);
   const scenarios = active.includes(name) || !turnOn ? active : [...active, name];
   if (scenarios.includes(name)) await client.call('PUT /scenario', { body: { scenarios } });
 }

@@ -13,6 +13,36 @@ const { root, sandbox: named } = parseAddress(host.path);
 
 export const sandbox = named;
 
+/** In place of a sandbox: what the pages of all of them share. */
+export const EVERY_SANDBOX = '';
+
+function keptAs(name: string, of: string): string {
+  return `petstore-mock ${of} ${name}`;
+}
+
+/** What this tab keeps through a reload. */
+export function readKept<T>(name: string, of = sandbox): T | undefined {
+  const text = sessionStorage.getItem(keptAs(name, of));
+  return text === null ? undefined : JSON.parse(text);
+}
+
+/** @param value undefined to drop it */
+export function keep(name: string, value: unknown, of = sandbox): void {
+  try {
+    if (value === undefined) sessionStorage.removeItem(keptAs(name, of));
+    else sessionStorage.setItem(keptAs(name, of), JSON.stringify(value));
+  } catch {
+    // The storage is full: the page goes on without.
+  }
+}
+
+/** How the names go on that begin so, among those of what is kept of the sandbox. */
+export function listKept(start: string): readonly string[] {
+  const prefix = keptAs(start, sandbox);
+  const keys = Object.keys(sessionStorage).filter((key) => key.startsWith(prefix));
+  return keys.map((key) => key.slice(prefix.length));
+}
+
 export function controlPath(name: string): string {
   return formatControlUrl({ root, sandbox: name });
 }
@@ -37,14 +67,12 @@ export const seenExchange = signal<number | undefined>(undefined);
 /** Counts new exchanges: the journal reloads. */
 export const arrivals = signal(0);
 
-const TOKEN = 'petstore-mock control token';
-
 function controlToken(): string | undefined {
-  return sessionStorage.getItem(TOKEN) ?? undefined;
+  return readKept('token', EVERY_SANDBOX);
 }
 
 export function enterToken(token: string): void {
-  sessionStorage.setItem(TOKEN, token);
+  keep('token', token, EVERY_SANDBOX);
   reloadAll();
 }
 
@@ -79,16 +107,15 @@ export function ask(name: string, label: string, text: string): Promise<boolean>
   });
 }
 
-const PAGE = 'petstore-mock page';
-
 /**
  * What this page calls itself in `Mock-Client`: its calls of the service are not the client's. It has a
  * word of its own, so that Undo takes back nothing that the page of somebody else has done.
  * It stays the same through a reload.
  */
-sessionStorage[PAGE] ??=
+export const PAGE_CLIENT =
+  readKept<string>('client', EVERY_SANDBOX) ??
   `the page ${crypto.getRandomValues(new Uint32Array(1)).join('').slice(-4)}`;
-export const PAGE_CLIENT: string = sessionStorage[PAGE];
+keep('client', PAGE_CLIENT, EVERY_SANDBOX);
 
 export const client = new ControlClient({
   url: host.origin + controlPath(sandbox),

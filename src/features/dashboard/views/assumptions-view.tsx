@@ -3,24 +3,24 @@ import type { ReplyOf } from '../../../client/control-client.ts';
 import { OPERATION_IDS } from '../../../core/contract/operations.ts';
 import { Refusal } from '../parts/buttons.tsx';
 import { FindingItems } from '../parts/coverage.tsx';
-import { QueryChip, QuerySearch } from '../parts/form.tsx';
+import { passesSearch, QueryChip, QuerySearch } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
 import { Prose, shorten, visible } from '../parts/texts.tsx';
 import { usePolled } from '../state/resource.ts';
 import { formatHref, plural, route } from '../state/route.ts';
 import { client, type ListedFinding } from '../state/session.ts';
 import { chooseOption, optionOf, status } from '../state/settings.ts';
-import { LINKS } from './coverage-view.tsx';
 
-type AssumptionState = ReplyOf<'GET /assumptions'>[number];
+type Assumption = ReplyOf<'GET /assumptions'>[number];
 
-interface Entry {
-  readonly of: AssumptionState;
+interface Entry extends Assumption {
   readonly drift: readonly ListedFinding[];
   readonly drifts: boolean;
 }
 
 const SEVERAL = 'Several operations';
+
+const TITLES = [...OPERATION_IDS, SEVERAL];
 
 export function AssumptionsView() {
   const { item } = route.value;
@@ -32,20 +32,18 @@ export function AssumptionsView() {
   }, [item, isThere]);
   if (list.value === undefined) return <Loading of={list} />;
   const entries = list.value.map((listed): Entry => {
-    const of = { ...listed, chosen: optionOf(listed) };
-    const { id, checked, chosen } = of;
+    const { id, checked } = listed;
+    const chosen = optionOf(listed);
     const isDrift = ({ code, message }: ListedFinding) =>
       code === 'drift' && message.includes(`${id}=`);
     const drift = found.value?.findings.filter(isDrift) ?? [];
-    const isOther =
-      checked !== undefined && checked.verdict !== 'open' && checked.option !== chosen;
-    return { of, drift, drifts: isOther || drift.length > 0 };
+    const isOther = checked && checked.verdict !== 'open' && checked.option !== chosen;
+    return { ...listed, chosen, drift, drifts: isOther || drift.length > 0 };
   });
   const shown = entries.filter(passes);
   const isCompared =
     status.value?.upstream !== undefined || list.value.some(({ checked }) => checked !== undefined);
-  const groupOf = ({ of: { operations } }: Entry) =>
-    (operations.length === 1 && operations[0]) || SEVERAL;
+  const titleOf = ({ operations: [first, second] }: Entry) => (second ? SEVERAL : first);
   return (
     <>
       <p class="quiet">
@@ -59,33 +57,33 @@ export function AssumptionsView() {
         {isCompared && <QueryChip name="drift" label="Only drift" />}
       </search>
       {shown.length === 0 && <p class="empty">No assumption passes this filter.</p>}
-      {[...OPERATION_IDS, SEVERAL]
-        .filter((name) => shown.some((entry) => groupOf(entry) === name))
-        .map((name) => (
-          <section key={name} aria-label={name}>
-            <h2>{name}</h2>
-            <div class="cards">
-              {shown
-                .filter((entry) => groupOf(entry) === name)
-                .map((entry) => (
-                  <Assumption key={entry.of.id} {...entry} />
+      {TITLES.map((title) => {
+        const own = shown.filter((entry) => titleOf(entry) === title);
+        return (
+          own.length > 0 && (
+            <section key={title} aria-label={title}>
+              <h2>{title}</h2>
+              <div class="cards">
+                {own.map((entry) => (
+                  <AssumptionCard key={entry.id} of={entry} />
                 ))}
-            </div>
-          </section>
-        ))}
+              </div>
+            </section>
+          )
+        );
+      })}
     </>
   );
 }
 
-function passes({ of, drifts }: Entry): boolean {
+function passes(of: Entry): boolean {
   const { query } = route.value;
   if (query.has('changed') && of.chosen === of.default) return false;
   if (query.has('used') && of.calls === 0) return false;
-  if (query.has('drift') && !drifts) return false;
+  if (query.has('drift') && !of.drifts) return false;
   const meanings = of.options.map(({ meaning }) => meaning);
   const texts = [of.id, of.topic, of.question, ...of.operations, ...meanings].join(' ');
-  const wanted = (query.get('text') ?? '').toLowerCase().split(/[\s-]+/);
-  return wanted.every((word) => texts.toLowerCase().includes(word));
+  return passesSearch('text', texts);
 }
 
 function formatChoice(id: string, option: string): string {
@@ -95,7 +93,7 @@ function formatChoice(id: string, option: string): string {
     : `${id} is ${option}.`;
 }
 
-function Assumption({ of, drift, drifts }: Entry) {
+function AssumptionCard({ of }: { readonly of: Entry }) {
   const { id, topic, question, operations, options, chosen, checked, calls = 0 } = of;
   return (
     <div
@@ -118,7 +116,7 @@ function Assumption({ of, drift, drifts }: Entry) {
         )}{' '}
         {chosen !== of.default && <span class="badge assumed">changed</span>}
       </p>
-      {drifts && <span class="badge failed">drift</span>}
+      {of.drifts && <span class="badge failed">drift</span>}
       {checked !== undefined && (
         <p>
           {visible(checked.deployment)}:{' '}
@@ -127,7 +125,7 @@ function Assumption({ of, drift, drifts }: Entry) {
           {checked.why && <span class="quiet">({shorten(visible(checked.why), 500)})</span>}
         </p>
       )}
-      <FindingItems of={drift} links={LINKS} />
+      <FindingItems of={of.drift} />
       <Refusal of={id} />
       {options.map(({ name, meaning }) => (
         <label key={name} class="option">

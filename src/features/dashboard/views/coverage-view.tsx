@@ -13,7 +13,7 @@ import { usePolled } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
 import { client, sandbox } from '../state/session.ts';
 
-export const LINKS: CoverageLinks = {
+export const PAGE_LINKS: CoverageLinks = {
   exchange: ({ exchange }) => <a href={formatHref('exchanges', exchange)}>Exchange {exchange}</a>,
   ground: (ground) => <a href={formatHref('assumptions', ground.split('=', 1)[0])}>{ground}</a>,
   actions: (of) => <Actions of={of} />,
@@ -23,7 +23,7 @@ export function CoverageView() {
   const coverage = usePolled('coverage', (signal) => client.call('GET /coverage', { signal }));
   const findings = usePolled('findings', readFindings);
   if (coverage.value === undefined) return <Loading of={coverage} />;
-  return <CoverageTable coverage={coverage.value} findings={findings.value} links={LINKS} />;
+  return <CoverageTable coverage={coverage.value} findings={findings.value} />;
 }
 
 /** Those of the latest calls that the journal still has: a link to another leads nowhere. */

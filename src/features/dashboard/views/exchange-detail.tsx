@@ -1,7 +1,6 @@
 import { Button, Menu } from '../parts/buttons.tsx';
-import { MAX_BODY_CHARACTERS, Sides } from '../parts/message.tsx';
+import { MAX_BODY_CHARACTERS, Sides, Snippet } from '../parts/message.tsx';
 import { Fold, Panel } from '../parts/panel.tsx';
-import { Snippet } from '../parts/snippet.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
 import { formatDuration, LineDifference, Prose, shorten, visible } from '../parts/texts.tsx';
 import { type Direction, isHeldBack } from '../state/journal.ts';
@@ -20,14 +19,14 @@ import { BasisBadge, formatMoment, StatusBadge, sortReasons } from './exchange-r
 import { ChangedRecords, ReplySide } from './time-travel.tsx';
 
 interface DetailProps {
-  readonly number: number;
   readonly known: ListedExchange | undefined;
-  /** The number of the exchange to compare with; NaN or 0 for none. */
-  readonly pinned: number;
   readonly onStep: (towards: Direction) => void;
 }
 
-export function ExchangeDetail({ number, known, pinned, onStep }: DetailProps) {
+export function ExchangeDetail({ known, onStep }: DetailProps) {
+  const { item, query } = route.value;
+  const number = Number(item);
+  const pinned = Number(query.get('with') ?? query.get('pin'));
   const exchange = useExchange(number, known);
   const other = useExchange(pinned === number ? 0 : pinned);
   const steps = (

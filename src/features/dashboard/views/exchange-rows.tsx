@@ -1,6 +1,6 @@
 import { Button } from '../parts/buttons.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
-import { type Column, column } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { formatDuration, formatTime, shorten, Term, visible } from '../parts/texts.tsx';
 import { isHeldBack } from '../state/journal.ts';
 import { shortTarget } from '../state/requests.ts';
@@ -10,9 +10,10 @@ import { type ListedEdit, type ListedExchange, PAGE_CLIENT } from '../state/sess
 import { status } from '../state/settings.ts';
 
 export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
-  column(
-    'No.',
-    ({ number }) => (
+  {
+    name: 'No.',
+    class: 'place',
+    cell: ({ number }) => (
       <a
         href={formatHref('exchanges', number, withQuery({ with: '' }))}
         aria-label={`Exchange ${number}`}
@@ -21,22 +22,23 @@ export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
         {number}
       </a>
     ),
-    'place',
-  ),
-  column('Method', ({ method }) => <MethodBadge method={method} />, 'method-cell'),
-  column(
-    'Path',
-    ({ target }) => <bdi title={visible(target)}>{shorten(visible(shortTarget(target)))}</bdi>,
-    'request',
-  ),
-  column('Status', (exchange) => <StatusBadge {...exchange} />, 'code'),
-  column('Reason', (exchange) => <Reason of={exchange} />, 'reason'),
-  column(
-    'Duration',
-    (exchange) => !isHeldBack(exchange) && formatDuration(exchange.duration),
-    'ms number',
-  ),
-  column('Age', (exchange) => <Age of={exchange} />, 'time number'),
+  },
+  { name: 'Method', class: 'method-cell', cell: ({ method }) => <MethodBadge method={method} /> },
+  {
+    name: 'Path',
+    class: 'request',
+    cell: ({ target }) => (
+      <bdi title={visible(target)}>{shorten(visible(shortTarget(target)))}</bdi>
+    ),
+  },
+  { name: 'Status', class: 'code', cell: (exchange) => <StatusBadge {...exchange} /> },
+  { name: 'Reason', class: 'reason', cell: (exchange) => <Reason of={exchange} /> },
+  {
+    name: 'Duration',
+    class: 'ms number',
+    cell: (exchange) => !isHeldBack(exchange) && formatDuration(exchange.duration),
+  },
+  { name: 'Age', class: 'time number', cell: (exchange) => <Age of={exchange} /> },
 ];
 
 const AS_USUAL = 'as the document prescribes';

@@ -1,8 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { Button, copy, download, Menu } from '../parts/buttons.tsx';
-import { isTyping } from '../parts/frame.tsx';
+import { Button, copy, download, isTyping, Menu, useKeys } from '../parts/buttons.tsx';
+import { Snippet } from '../parts/message.tsx';
 import { Late } from '../parts/panel.tsx';
-import { Snippet } from '../parts/snippet.tsx';
 import { ReleaseAll } from '../parts/strips.tsx';
 import { Table } from '../parts/table.tsx';
 import {
@@ -40,7 +39,16 @@ export function ExchangesView() {
       refine({ before: number + PAGE_SIZE / 2 });
     }
   }, [item, oldest > 0]);
-  useArrowKeys(journal, filter);
+  useKeys((event) => {
+    const { item: opened } = route.value;
+    const towards = KEYS[event.key];
+    if (towards === undefined) return;
+    if (opened === undefined && event.key.length > 1) focusRow(event, towards);
+    else if ((opened === undefined || Number(opened) > 0) && !isTyping(event)) {
+      event.preventDefault();
+      step(journal, filter, towards);
+    }
+  });
   useLayoutEffect(() => {
     document.querySelector('tr.opened')?.scrollIntoView({ block: 'nearest', behavior: 'instant' });
   }, [item, journal.shown.current]);
@@ -52,7 +60,6 @@ export function ExchangesView() {
     const here = journal.edits.filter(({ after }) => after >= from && after < to);
     return editRows(here, lastEdit);
   };
-  const pinned = Number(query.get('with') ?? query.get('pin'));
   const isOpen = number > 0 || item === 'new' || item === 'rule';
   const isSearching = journal.isSearching || search !== filter;
   const isEmpty = !isSearching && total === 0;
@@ -126,9 +133,7 @@ export function ExchangesView() {
       )}
       {number > 0 && (
         <ExchangeDetail
-          number={number}
           known={exchanges.find((it) => it.number === number && !isHeldBack(it))}
-          pinned={pinned}
           onStep={(towards) => step(journal, filter, towards)}
         />
       )}
@@ -179,23 +184,6 @@ const KEYS: Readonly<Record<string, Direction>> = {
   ArrowUp: 'newer',
   k: 'newer',
 };
-
-function useArrowKeys(journal: JournalState, search: string): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent): void => {
-      const { item } = route.value;
-      const towards = KEYS[event.key];
-      if (towards === undefined) return;
-      if (item === undefined && event.key.length > 1) focusRow(event, towards);
-      else if ((item === undefined || Number(item) > 0) && !isTyping(event)) {
-        event.preventDefault();
-        step(journal, search, towards);
-      }
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  });
-}
 
 /** Leads the focus to the next row: to the first one from the search, and where nothing has it. */
 function focusRow(event: KeyboardEvent, towards: Direction): void {

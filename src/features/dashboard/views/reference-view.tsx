@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import {
   OPERATION_IDS,
   type OperationId,
@@ -6,8 +6,9 @@ import {
 } from '../../../core/contract/operations.ts';
 import { writeJson } from '../../../core/json.ts';
 import { Button, copy, Segments } from '../parts/buttons.tsx';
+import { Links } from '../parts/coverage.tsx';
 import { Await, Fold, Panel } from '../parts/panel.tsx';
-import { column, Rows, Table } from '../parts/table.tsx';
+import { type Column, Rows, Table } from '../parts/table.tsx';
 import { Prose } from '../parts/texts.tsx';
 import { exampleRequest, formatCurlCommand } from '../state/requests.ts';
 import { useResource } from '../state/resource.ts';
@@ -45,19 +46,22 @@ export function ReferenceView() {
   );
 }
 
-const COLUMNS = [
-  column<OperationId>(
-    'Method',
-    (id) => <MethodBadge method={operationShape(id).method} />,
-    'method-cell',
-  ),
-  column<OperationId>('Path', (id) => <code>{operationShape(id).path}</code>),
-  column<OperationId>('Operation', (id) => (
-    <a href={formatHref('reference', id)} aria-current={route.value.item === id}>
-      {id}
-    </a>
-  )),
-  column<OperationId>('Summary', (id) => operationShape(id).summary),
+const COLUMNS: readonly Column<OperationId>[] = [
+  {
+    name: 'Method',
+    class: 'method-cell',
+    cell: (id) => <MethodBadge method={operationShape(id).method} />,
+  },
+  { name: 'Path', cell: (id) => <code>{operationShape(id).path}</code> },
+  {
+    name: 'Operation',
+    cell: (id) => (
+      <a href={formatHref('reference', id)} aria-current={route.value.item === id}>
+        {id}
+      </a>
+    ),
+  },
+  { name: 'Summary', cell: (id) => operationShape(id).summary },
 ];
 
 function OperationText({ id }: { readonly id: OperationId }) {
@@ -119,9 +123,9 @@ function Replies({ of }: { readonly of: OperationId }) {
                     <span class={`badge ${basis}`}>{basis}</span>
                     <Segments
                       label={`Replies, ${basis}`}
-                      items={statuses.map((status) => [status])}
-                      chosen={statuses.indexOf(chosen)}
-                      onChoose={(index) => show(statuses[index] ?? '')}
+                      names={statuses}
+                      chosen={chosen}
+                      onChoose={show}
                     />
                   </p>
                 );
@@ -136,6 +140,7 @@ function Replies({ of }: { readonly of: OperationId }) {
 }
 
 function ReplyText({ of }: { readonly of: Reply }) {
+  const links = useContext(Links);
   const example = findExample(Object.values(Object(of.content))[0]);
   const grounds = [of['x-mock-assumptions'] ?? []].flat().map(String);
   return (
@@ -143,9 +148,7 @@ function ReplyText({ of }: { readonly of: Reply }) {
       <p>
         <Prose text={String(of.description)} />{' '}
         {grounds.map((ground) => (
-          <a key={ground} href={formatHref('assumptions', ground.split('=', 1)[0])}>
-            {ground}{' '}
-          </a>
+          <span key={ground}>{links.ground(ground)} </span>
         ))}
       </p>
       {example !== undefined && <pre class="body">{writeJson(example, 2)}</pre>}

@@ -1,5 +1,5 @@
 import { OPERATION_IDS } from '../../../core/contract/operations.ts';
-import { Form, FormField, LINES, Submit, type Texts } from '../parts/form.tsx';
+import { Form, FormField, Submit, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import {
   copyRequest,
@@ -35,9 +35,11 @@ export function RequestForm() {
   const title = from > 0 ? `Edit and send exchange ${from}` : 'New request';
   const leave = () => (of ? go('reference', of) : go('exchanges', from > 0 ? from : undefined));
   const send = (texts: Texts) => {
-    const { method = '', target = '', key = '', headers = '', body } = Object.fromEntries(texts);
-    const request = { method, target, key: key.trim(), headers: parseHeaderLines(headers) };
-    return sendAndOpen({ ...request, body: body || undefined }, from || undefined);
+    const { method = '', target = '', key = '', body } = Object.fromEntries(texts);
+    const headers = parseHeaderLines(texts.get('headers') ?? '');
+    if (headers === undefined) return new Map([['headers', 'Enter one “name: value” a line.']]);
+    const request = { method, target, key: key.trim(), headers, body: body || undefined };
+    return sendAndOpen(request, from || undefined);
   };
   return (
     <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
@@ -48,9 +50,9 @@ export function RequestForm() {
           <FormField {...PATH} value={target} />
           <FormField name="key" label="API key" value={key} />
           <FormField
-            {...LINES}
             name="headers"
             label="Other headers, one a line"
+            rows={2}
             value={headers.map((header) => header.join(': ')).join('\n')}
           />
           <FormField name="body" label="Body" rows={8} value={body} />

@@ -1,17 +1,9 @@
-import { type ComponentChildren, Fragment } from 'preact';
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
 import { writeJson } from '../../../core/json.ts';
 import { isRowName } from '../../../core/words.ts';
-import {
-  Checkbox,
-  Chips,
-  Form,
-  FormField,
-  NAME_INPUT,
-  Submit,
-  type Texts,
-} from '../parts/form.tsx';
+import { Checkbox, Form, FormField, NAME_INPUT, Submit, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { attempt, formatError, sayPlace, useDebounced, useResource } from '../state/resource.ts';
 import { capitalize, go, plural, route } from '../state/route.ts';
@@ -22,58 +14,59 @@ import {
   IS_HELD,
   insertRule,
   listRuleFields,
+  loadSchema,
   parseRule,
   REPLIES,
   type RuleField,
   readRules,
   type WrittenRule,
 } from '../state/rules.ts';
-import {
-  fetchScenario,
-  keepDraft,
-  listActive,
-  readDraft,
-  saveScenario,
-} from '../state/scenarios.ts';
-import { loadSchema } from '../state/schema.ts';
+import { fetchScenario, keepDraft, readDraft, saveScenario } from '../state/scenarios.ts';
 import { client, type ScenarioSummary } from '../state/session.ts';
 
 const CHECK_DELAY_MS = 200;
 
-export function RuleForm() {
+/** What the rule is made of, an exchange or a reply of the coverage, or where the one that is edited stands. */
+function readAddress() {
   const { query } = route.value;
-  const [from, reply, scenario] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
-  const index = scenario ? Number(query.get('rule')) : undefined;
-  const loaded = useResource('rule', async (signal) => {
-    const of = { path: { number: from ?? '' }, signal };
-    const readText = async () => {
-      if (scenario) return (await readScenario(scenario)).text;
-      return from ? client.text('GET /requests/{number}/rule', of) : '';
-    };
-    const [list, schema, text, exchange] = await Promise.all([
-      client.call('GET /scenarios', { signal }),
-      loadSchema(),
-      readText(),
-      from ? client.call('GET /requests/{number}', of) : undefined,
-    ]);
-    const fields = listRuleFields(schema);
-    const rules = text === '' ? [draftRule(reply ?? '')] : readRules(text);
-    const rule = rules[index ?? 0];
-    if (rule === undefined) throw new Error('There is no such rule.');
-    return { list, fields, at: exchange?.at ?? '', before: formatRule(rule) };
-  });
-  const added = from ? `Make a rule of exchange ${from}` : 'Draft a rule';
-  const title = index === undefined ? added : `Edit rule ${index + 1} of ${scenario}`;
-  const leave = () => {
-    if (from) go('exchanges', from);
-    else if (reply) go('coverage', reply);
-    else go('scenarios', scenario || undefined);
+  const [from, reply, edited] = ['from', 'of', 'scenario'].map((name) => query.get(name) ?? '');
+  return { from, reply, edited, index: edited ? Number(query.get('rule')) : undefined };
+}
+
+function leave(): void {
+  const { from, reply, edited } = readAddress();
+  if (from) go('exchanges', from);
+  else if (reply) go('coverage', reply);
+  else go('scenarios', edited || undefined);
+}
+
+async function loadFields(signal: AbortSignal) {
+  const { from = '', reply = '', edited, index = 0 } = readAddress();
+  const of = { path: { number: from }, signal };
+  const readText = async () => {
+    if (edited) return (await readScenario(edited)).text;
+    return from ? client.text('GET /requests/{number}/rule', of) : '';
   };
+  const [list, schema, text, exchange] = await Promise.all([
+    client.call('GET /scenarios', { signal }),
+    loadSchema(),
+    readText(),
+    from ? client.call('GET /requests/{number}', of) : undefined,
+  ]);
+  const rule = (text === '' ? [draftRule(reply)] : readRules(text))[index];
+  if (rule === undefined) throw new Error('There is no such rule.');
+  // The number is that of another call after a reset.
+  const key = exchange?.at ?? '';
+  return { list, fields: listRuleFields(schema), key, before: formatRule(rule) };
+}
+
+export function RuleForm() {
+  const { from, edited, index } = readAddress();
+  const added = from ? `Make a rule of exchange ${from}` : 'Draft a rule';
+  const title = index === undefined ? added : `Edit rule ${index + 1} of ${edited}`;
   return (
-    <Panel title={title} close="Cancel" onClose={leave} of={loaded}>
-      {(props) => (
-        <Fields key={props.at} {...props} edited={scenario} index={index} onDone={leave} />
-      )}
+    <Panel title={title} close="Cancel" onClose={leave} of={useResource('rule', loadFields)}>
+      {(loaded) => <Fields key={loaded.key} of={loaded} />}
     </Panel>
   );
 }
@@ -91,25 +84,15 @@ async function readScenario(name: string) {
   return readDraft(name) ?? (await fetchScenario(name));
 }
 
-interface FieldsProps {
-  readonly list: readonly ScenarioSummary[];
-  readonly fields: readonly RuleField[];
-  readonly before: Texts;
-  /** When the call was that it is made of: the number is that of another one after a reset. */
-  readonly at: string;
-  /** The scenario that has the rule; empty if it is new. */
-  readonly edited: string | undefined;
-  readonly index: number | undefined;
-  readonly onDone: () => void;
-}
-
-function Fields({ list, fields, before, at, edited, index, onDone }: FieldsProps) {
+function Fields({ of }: { readonly of: Awaited<ReturnType<typeof loadFields>> }) {
+  const { list, fields, before } = of;
+  const { edited, index } = readAddress();
   const [texts, setTexts] = useState<Texts>(before);
   const own = list.flatMap((one) => (one.own ? [one.name] : []));
   const target = findTarget(list);
   const scenario = edited || (texts.get('scenario') ?? target);
-  const isOn = listActive(list).includes(scenario);
-  const isKnown = list.some(({ name }) => name === scenario);
+  const known = list.find(({ name }) => name === scenario);
+  const isOn = known?.active !== undefined;
   const how = texts.get('how') ?? '';
   const [status, body] = [before.get('reply.status'), before.get('reply.body')];
   const isOtherStatus = index === undefined && (texts.get('reply.status') ?? status) !== status;
@@ -122,7 +105,7 @@ function Fields({ list, fields, before, at, edited, index, onDone }: FieldsProps
     async (signal) => {
       const body = { text: settled ?? '' };
       const { problems } = await client.call('POST /scenario/check', { body, signal });
-      const target = isKnown ? await readScenario(scenario) : { text: '', etag: undefined };
+      const target = known ? await readScenario(scenario) : { text: '', etag: undefined };
       return { of: settled, problem: problems[0]?.message, scenario, target };
     },
   );
@@ -150,7 +133,20 @@ function Fields({ list, fields, before, at, edited, index, onDone }: FieldsProps
     const { path, name, kind, help, values } = field;
     const value = path === 'reply.body' && isOtherStatus ? '' : before.get(path);
     const label = LABELS[name] ?? capitalize(name);
-    if (kind === 'choices') return <Chips key={name} {...{ name: path, label, values, value }} />;
+    if (kind === 'choices') {
+      const chosen = value?.split(', ') ?? [];
+      return (
+        // biome-ignore lint/a11y/useSemanticElements: one in another looks like a box in a box
+        <div key={name} role="group" class="bar" aria-label={label}>
+          {values.map((one) => (
+            <Checkbox
+              {...{ key: one, name: path, label: one, value: one, class: 'option' }}
+              isOn={chosen.includes(one)}
+            />
+          ))}
+        </div>
+      );
+    }
     const options = [...new Set(['', ...values, value ?? ''])];
     return (
       <Fragment key={name}>
@@ -168,48 +164,43 @@ function Fields({ list, fields, before, at, edited, index, onDone }: FieldsProps
       </Fragment>
     );
   };
-  const drawGroup = (group: RuleField['group'], first?: ComponentChildren) => {
+  const drawGroup = (group: RuleField['group']) => {
     const own = fields.filter((field) => field.group === group);
-    const replies = own.filter(({ path }) => path.startsWith(`${how}.`));
+    const ofReply = own.filter(({ path }) => path.startsWith(`${how}.`));
     return (
       <div class="grid">
-        {first}
-        {[...replies, ...own.filter(isOfRule)].map(draw)}
+        {group === 'Then' && (
+          <FormField
+            name="how"
+            label="Reply or patch"
+            options={REPLIES}
+            value={before.get('how')}
+          />
+        )}
+        {[...ofReply, ...own.filter(({ path }) => !path.includes('.'))].map(draw)}
       </div>
     );
   };
   return (
     <Form
       class="form"
-      draft={`rule ${route.value.query} ${at}`}
+      draft={`rule ${route.value.query} ${of.key}`}
       onSubmit={add}
-      onDone={onDone}
+      onDone={leave}
       onTexts={setTexts}
     >
-      <fieldset>
-        <legend>When</legend>
-        {drawGroup('When')}
-      </fieldset>
-      <fieldset>
-        <legend>Then</legend>
-        {drawGroup(
-          'Then',
-          <FormField
-            name="how"
-            label="Reply or patch"
-            options={REPLIES}
-            value={before.get('how')}
-          />,
-        )}
-        <details open={fields.some(({ path, group }) => group === 'Also' && before.has(path))}>
-          <summary>More</summary>
-          {drawGroup('Also')}
-        </details>
-      </fieldset>
-      <fieldset>
-        <legend>How often</legend>
-        {drawGroup('How often')}
-      </fieldset>
+      {(['When', 'Then', 'How often'] as const).map((group) => (
+        <fieldset key={group}>
+          <legend>{group}</legend>
+          {drawGroup(group)}
+          {group === 'Then' && (
+            <details open={fields.some((one) => one.group === 'Also' && before.has(one.path))}>
+              <summary>More</summary>
+              {drawGroup('Also')}
+            </details>
+          )}
+        </fieldset>
+      ))}
       {!edited && <FormField {...NAME_INPUT} {...TARGET} value={target} />}
       <datalist id="own">
         {own.map((name) => (
@@ -227,8 +218,7 @@ function Fields({ list, fields, before, at, edited, index, onDone }: FieldsProps
         <div class="bar">
           <Submit label={edited ? 'Save the rule' : 'Add the rule'} />
           <span>
-            {edited ? 'in' : 'to'} <b>{scenario}</b>, which is{' '}
-            {isOn ? 'on' : isKnown ? 'off' : 'new'}
+            {edited ? 'in' : 'to'} <b>{scenario}</b>, which is {isOn ? 'on' : known ? 'off' : 'new'}
             {rest > 0 && !isOn && ` and has ${plural(rest, 'other rule')}`}
           </span>
           {!isOn && <Checkbox name="active" label="Turn it on" isOn />}
@@ -248,7 +238,7 @@ const NEW_SCENARIO = `description: ${DRAFTED}\n`;
 function findTarget(list: readonly ScenarioSummary[], number = 1): string {
   const name = number === 1 ? 'my-rules' : `my-rules-${number}`;
   const found = list.find((one) => one.name === name);
-  const isOn = found?.description === DRAFTED && listActive(list).includes(name);
+  const isOn = found?.description === DRAFTED && found.active !== undefined;
   return found === undefined || isOn ? name : findTarget(list, number + 1);
 }
 
@@ -267,10 +257,6 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   chance: '0.5',
   delay: '200',
 };
-
-function isOfRule({ path }: RuleField): boolean {
-  return !path.includes('.');
-}
 
 function tryParse(texts: Texts): { readonly rule?: WrittenRule; readonly problem?: string } {
   try {

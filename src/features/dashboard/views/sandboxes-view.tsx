@@ -3,12 +3,19 @@ import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../../core/limits.ts';
 import { rowNames } from '../../../core/words.ts';
 import { Button } from '../parts/buttons.tsx';
 import { NameForm, QuerySearch } from '../parts/form.tsx';
-import { Loading } from '../parts/panel.tsx';
-import { column, createSortedColumn, More, Table, usePagedList } from '../parts/table.tsx';
+import { PagedTable, usePagedList } from '../parts/table.tsx';
 import { formatTime } from '../parts/texts.tsx';
 import { host } from '../state/host.ts';
 import { attempt } from '../state/resource.ts';
-import { client, controlPath, notice, sandbox } from '../state/session.ts';
+import {
+  client,
+  controlPath,
+  EVERY_SANDBOX,
+  keep,
+  notice,
+  readKept,
+  sandbox,
+} from '../state/session.ts';
 
 type SandboxSummary = ReplyOf<'GET /sandboxes'>[number];
 
@@ -23,26 +30,19 @@ const COUNTS = {
   orders: 'Orders',
 } as const;
 
-const SANDBOXES = ['sandbox', 'sandboxes'] as const;
-
-/** What the page of another sandbox has done before it led here. */
-const TOLD = 'petstore-mock told';
-
-const told = sessionStorage.getItem(TOLD);
-if (told !== null) notice.value = { kind: 'done', text: told };
-sessionStorage.removeItem(TOLD);
+// What the page of another sandbox has done before it led here.
+notice.value = readKept('notice', EVERY_SANDBOX);
+keep('notice', undefined, EVERY_SANDBOX);
 
 function leaveFor(page: string): void {
-  sessionStorage.setItem(TOLD, notice.value?.text ?? '');
+  keep('notice', notice.value, EVERY_SANDBOX);
   location.assign(page);
 }
 
 export function SandboxesView() {
-  const { list, limit } = usePagedList<SandboxSummary>('sandboxes', PAGE_SIZE, (paging, signal) =>
-    server.send('GET /sandboxes', { query: paging, signal }),
+  const list = usePagedList<SandboxSummary>('sandboxes', PAGE_SIZE, (query, signal) =>
+    server.send('GET /sandboxes', { query, signal }),
   );
-  if (list.value === undefined) return <Loading of={list} />;
-  const { records, total } = list.value;
   const create = async (name: string) => {
     const add = () => server.call('POST /sandboxes', { body: { name } });
     const isDone = await attempt(`Created sandbox ${name}.`, add);
@@ -73,17 +73,15 @@ export function SandboxesView() {
     <time dateTime={lastUsed}>{formatTime(lastUsed)}</time>
   );
   const columns = [
-    createSortedColumn('name', link, 'Name'),
-    createSortedColumn('lastUsed', time, 'Last use'),
-    ...rowNames(COUNTS).map((of) =>
-      createSortedColumn(
-        of,
-        (row: SandboxSummary) => row[of]?.toLocaleString('en'),
-        COUNTS[of],
-        'number',
-      ),
-    ),
-    column('Actions', actions, 'tick acts'),
+    { name: 'Name', field: 'name', cell: link },
+    { name: 'Last use', field: 'lastUsed', cell: time },
+    ...rowNames(COUNTS).map((field) => ({
+      name: COUNTS[field],
+      class: 'number',
+      field,
+      cell: (row: SandboxSummary) => row[field]?.toLocaleString('en'),
+    })),
+    { name: 'Actions', class: 'tick acts', cell: actions },
   ];
   return (
     <>
@@ -96,16 +94,15 @@ export function SandboxesView() {
       <search class="bar">
         <QuerySearch name="q" placeholder="Search names" />
       </search>
-      <Table
+      <PagedTable
+        of={list}
+        noun={['sandbox', 'sandboxes']}
         caption="Sandboxes"
-        class="records"
         columns={columns}
-        rows={records}
         keyOf={({ name }) => name}
         opened={sandbox}
         empty="No sandbox passes this filter."
       />
-      <More noun={SANDBOXES} {...{ limit, total }} />
       <NameForm label="Name of a new sandbox" action="Create" onName={create} />
     </>
   );

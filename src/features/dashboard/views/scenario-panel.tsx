@@ -8,8 +8,9 @@ import { LineDifference, visible } from '../parts/texts.tsx';
 import { complete } from '../state/completion.ts';
 import { attempt, sayPlace, useDebounced, usePolled, useResource } from '../state/resource.ts';
 import { formatHref, go } from '../state/route.ts';
-import { describeRule, findHiddenRules, readRules } from '../state/rules.ts';
+import { describeRule, findHiddenRules, loadSchema, readRules } from '../state/rules.ts';
 import {
+  copyScenario,
   fetchScenario,
   keepDraft,
   keepSaved,
@@ -17,16 +18,10 @@ import {
   type ScenarioVersion,
   saveScenario,
 } from '../state/scenarios.ts';
-import { loadSchema } from '../state/schema.ts';
 import { client, notice } from '../state/session.ts';
+import { status } from '../state/settings.ts';
 
-interface ScenarioPanelProps {
-  readonly name: string;
-  readonly isActive: boolean;
-  readonly onDuplicate: (text: string) => void;
-}
-
-export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProps) {
+export function ScenarioPanel({ name }: { readonly name: string }) {
   const shown = useSignal(readDraft(name));
   const [isChanged, setChanged] = useState(shown.value !== undefined);
   const isBusy = useSignal(false);
@@ -103,8 +98,10 @@ export function ScenarioPanel({ name, isActive, onDuplicate }: ScenarioPanelProp
           <Editor name={name} text={text} onText={type} onApply={() => void store(true)} />
           <div class="bar">
             <Button class="main" label="Save" onClick={() => store(false)} />
-            {!isActive && <Button label="Save and turn on" onClick={() => store(true)} />}
-            <Button label="Duplicate" onClick={() => onDuplicate(text)} />
+            {!status.value?.scenarios.includes(name) && (
+              <Button label="Save and turn on" onClick={() => store(true)} />
+            )}
+            <Button label="Duplicate" onClick={() => copyScenario(name, () => text)} />
             <Button label="Download YAML" onClick={() => download(`${name}.yaml`, text)} />
             <Button
               label="Delete"

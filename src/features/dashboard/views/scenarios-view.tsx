@@ -1,17 +1,16 @@
 import { useRef } from 'preact/hooks';
 import { rowNames } from '../../../core/words.ts';
 import { Button, Refusal } from '../parts/buttons.tsx';
-import { FormField, NameForm, QuerySearch } from '../parts/form.tsx';
+import { FormField, NameForm, passesSearch, QuerySearch } from '../parts/form.tsx';
 import { Late, Loading } from '../parts/panel.tsx';
 import { Rows } from '../parts/table.tsx';
 import { visible } from '../parts/texts.tsx';
-import { attempt, usePolled } from '../state/resource.ts';
-import { formatHref, go, route } from '../state/route.ts';
+import { usePolled } from '../state/resource.ts';
+import { formatHref, route } from '../state/route.ts';
 import {
-  addScenario,
-  EXAMPLE,
+  copyScenario,
+  createScenario,
   fetchScenario,
-  keepDraft,
   listDrafts,
   moveScenario,
   readDraft,
@@ -25,60 +24,26 @@ export function ScenariosView() {
   const list = usePolled('scenarios', (signal) => client.call('GET /scenarios', { signal }));
   const last = useRef<string | undefined>(undefined);
   const all = list.value ?? [];
-  const { scenarios: names = [] } = status.value ?? {};
   // Their rows are on top, and no switch moves a row from under the hand.
   const top = useRef<readonly string[] | undefined>(undefined);
-  if (status.value !== undefined) top.current ??= names;
+  top.current ??= status.value?.scenarios;
   const own = all.filter((scenario) => scenario.own);
   const opened = own.find(({ name }) => name === item);
   // What was typed outlives the scenario: its server may have restarted, or somebody has deleted it.
   if (opened !== undefined) last.current = item;
   const isOpen = item !== undefined && (item === last.current || readDraft(item) !== undefined);
-  const create = async (name: string, read: () => Promise<string> | string) => {
-    const add = async () => addScenario(name, await read()).then(() => () => go('scenarios', name));
-    const isDone = await attempt(`Created ${name}.`, add);
-    if (!isDone) {
-      // It is there to be mended.
-      const text = await read();
-      if (!all.some((other) => other.name === name)) keepDraft(name, { text, etag: undefined });
-      if (notice.value) notice.value = { ...notice.value, text: `${name}: ${notice.value.text}` };
-    }
-    if (!isDone && readDraft(name) !== undefined) go('scenarios', name);
-    return isDone;
-  };
-  const copy = (name: string, read: () => Promise<string> | string) =>
-    create(findFreeName(name, all), read);
   if (list.value === undefined || status.value === undefined) return <Loading of={list} />;
-  const rowOf = (scenario: ScenarioSummary) => (
-    <ScenarioRow
-      of={scenario}
-      active={names}
-      onCopy={() => copy(scenario.name, async () => (await fetchScenario(scenario.name)).text)}
-    />
-  );
-  const words = (route.value.query.get('q') ?? '').toLowerCase().split(/\s+/);
-  const found = all.filter(({ name, description }) =>
-    words.every((word) => `${name} ${description}`.toLowerCase().includes(word)),
-  );
-  const isOnTop = ({ name }: ScenarioSummary) => top.current?.includes(name) === true;
+  const found = all.filter((one) => passesSearch('q', `${one.name} ${one.description}`));
+  const titleOf = ({ name, own: isOwn }: ScenarioSummary) => {
+    if (top.current?.includes(name)) return 'Recently on';
+    return isOwn ? 'Yours' : rowNames(KINDS).find((kind) => KINDS[kind].test(name));
+  };
   const drafts = listDrafts().filter((name) => !own.some((scenario) => scenario.name === name));
-  const sections = [
-    ['Recently on', found.filter(isOnTop)],
-    ['Yours', found.filter((one) => one.own && !isOnTop(one))],
-    ...rowNames(KINDS).map(
-      (kind) =>
-        [kind, found.filter((one) => !one.own && !isOnTop(one) && kindOf(one) === kind)] as const,
-    ),
-  ] as const;
   return (
     <div class={isOpen ? 'split' : ''}>
       <div>
         <div class="bar">
-          <NameForm
-            label="New scenario"
-            action="Create"
-            onName={(name) => create(name, () => EXAMPLE)}
-          />
+          <NameForm label="New scenario" action="Create" onName={createScenario} />
           <FormField
             name="files"
             label="Import files"
@@ -89,7 +54,7 @@ export function ScenariosView() {
               const problems: string[] = [];
               for (const file of currentTarget.files ?? []) {
                 const name = file.name.replace(/\.\w+$/, '').replaceAll(/[^\w.-]+/g, '-');
-                const isDone = await create(name, () => file.text());
+                const isDone = await createScenario(name, () => file.text());
                 if (!isDone) problems.push(notice.value?.text ?? name);
               }
               if (problems.length > 0) notice.value = { kind: 'failed', text: problems.join(' ') };
@@ -105,17 +70,19 @@ export function ScenariosView() {
           Rules come before keys and records. Among each of these, the later of several scenarios
           wins.
         </p>
-        {sections.map(
-          ([title, rows]) =>
+        {TITLES.map((title) => {
+          const rows = found.filter((scenario) => titleOf(scenario) === title);
+          return (
             rows.length > 0 && (
               <section key={title} aria-label={title}>
                 <h2>{title}</h2>
                 <Rows of={rows} keyOf={({ name }) => name}>
-                  {rowOf}
+                  {(scenario) => <ScenarioRow of={scenario} />}
                 </Rows>
               </section>
-            ),
-        )}
+            )
+          );
+        })}
         {found.length === 0 && <p class="empty">No scenario has these words.</p>}
         {drafts.map((name) => (
           <p key={name}>
@@ -130,14 +97,7 @@ export function ScenariosView() {
       </div>
       {isOpen && (
         <Late load={() => import('./scenario-panel.tsx')}>
-          {({ ScenarioPanel }) => (
-            <ScenarioPanel
-              key={item}
-              name={item}
-              isActive={names.includes(item)}
-              onDuplicate={(text) => copy(item, () => text)}
-            />
-          )}
+          {({ ScenarioPanel }) => <ScenarioPanel key={item} name={item} />}
         </Late>
       )}
     </div>
@@ -151,20 +111,14 @@ const KINDS = {
   'Failures and delays': /^/,
 };
 
-function kindOf({ name }: ScenarioSummary) {
-  return rowNames(KINDS).find((kind) => KINDS[kind].test(name));
-}
+const TITLES = ['Recently on', 'Yours', ...rowNames(KINDS)];
 
-interface RowProps {
-  readonly of: ScenarioSummary;
-  readonly active: readonly string[];
-  readonly onCopy: () => unknown;
-}
-
-function ScenarioRow({ of: { name, description, own, shipped }, active, onCopy }: RowProps) {
+function ScenarioRow({ of: { name, description, own, shipped } }: { of: ScenarioSummary }) {
+  const active = status.value?.scenarios ?? [];
   const index = active.indexOf(name);
   const turn = () => turnScenario(name, index < 0);
   const moveUp = () => moveScenario(name, active[index - 1] ?? '');
+  const edit = () => copyScenario(name, async () => (await fetchScenario(name)).text);
   return (
     <>
       <label>
@@ -186,16 +140,8 @@ function ScenarioRow({ of: { name, description, own, shipped }, active, onCopy }
         </a>
       )}
       {shipped && !own && (
-        <Button class="link" label="Edit a copy" of={`of ${name}`} onClick={onCopy} />
+        <Button class="link" label="Edit a copy" of={`of ${name}`} onClick={edit} />
       )}
     </>
   );
-}
-
-function findFreeName(name: string, all: readonly ScenarioSummary[]): string {
-  const base = `my-${name.replace(/^my-/, '')}`;
-  const isTaken = (copy: string) => all.some((other) => other.name === copy);
-  let copy = base;
-  for (let number = 2; isTaken(copy); number += 1) copy = `${base}-${number}`;
-  return copy;
 }

@@ -2,11 +2,9 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { COLLECTIONS, type CollectionName } from '../../../core/contract/records.ts';
 import { Button } from '../parts/buttons.tsx';
 import { Form, FormField, NameForm, QuerySearch, Submit, type Texts } from '../parts/form.tsx';
-import { Loading, Tabs } from '../parts/panel.tsx';
 import { restore } from '../parts/strips.tsx';
-import { column, createSortedColumn, More, Rows, Table, usePagedList } from '../parts/table.tsx';
+import { PagedTable, Rows, usePagedList } from '../parts/table.tsx';
 import { shorten, visible } from '../parts/texts.tsx';
-import { listKept } from '../state/kept.ts';
 import {
   type FieldInfo,
   formatValue,
@@ -17,18 +15,22 @@ import {
   TABLES,
 } from '../state/records.ts';
 import { attempt, perform, useResource } from '../state/resource.ts';
-import { capitalize, plural, refine, route } from '../state/route.ts';
-import { ask, client } from '../state/session.ts';
+import { capitalize, formatHref, plural, refine, route } from '../state/route.ts';
+import { ask, client, listKept } from '../state/session.ts';
 import { status } from '../state/settings.ts';
-
-const TITLES = Object.fromEntries(COLLECTIONS.map((name) => [name, capitalize(name)]));
 
 export function StoreView() {
   const { item } = route.value;
   const opened = COLLECTIONS.find((name) => name === item) ?? 'animals';
   return (
     <>
-      <Tabs label="Collections" view="store" items={TITLES} current={opened} />
+      <nav aria-label="Collections">
+        {COLLECTIONS.map((name) => (
+          <a key={name} href={formatHref('store', name)} aria-current={name === opened && 'page'}>
+            {capitalize(name)}
+          </a>
+        ))}
+      </nav>
       {status.value !== undefined && status.value.changed[opened] > 0 && (
         <p class="quiet">
           {plural(status.value.changed[opened], 'record')} changed since the start; those that are
@@ -86,9 +88,10 @@ const NEW: Row = {};
 
 function RecordTable({ name }: { name: CollectionName }) {
   const { noun, nouns, id } = TABLES[name];
-  const { list, q, limit } = usePagedList<Row>(name, PAGE_SIZE, (paging, signal) =>
-    client.send(`GET /${name}`, { query: Object(paging), signal }),
+  const list = usePagedList<Row>(name, PAGE_SIZE, (query, signal) =>
+    client.send(`GET /${name}`, { query: Object(query), signal }),
   );
+  const { q } = list.query;
   const idOf = (row: Row) => formatValue(row[id]);
   const wanted = route.value.query.get('edit') ?? undefined;
   const found = wanted === 'new' ? NEW : list.value?.records.find((row) => idOf(row) === wanted);
@@ -114,9 +117,7 @@ function RecordTable({ name }: { name: CollectionName }) {
     return () => document.getElementById(`edit-${idOf(edited)}`)?.focus();
   }, [edited]);
   const remove = (row: Row) =>
-    attempt(`Deleted ${nameOf(row)}.`, () =>
-      client.call(`DELETE /${name}/{id}`, { path: { id: idOf(row) } }),
-    );
+    perform(`Deleted ${nameOf(row)}.`, `DELETE /${name}/{id}`, { path: { id: idOf(row) } });
   const actions = (row: Row) => (
     <div class="actions">
       {listShortcuts(name, row).map(({ label, changes, done }, index) => (
@@ -144,9 +145,8 @@ function RecordTable({ name }: { name: CollectionName }) {
   const empty = { body: { [name]: { remove: 'all' } } } as const;
   const columns = listFields(name).map(({ name: field, isInteger }) => {
     const cell = (row: Row) => <bdi>{shorten(visible(formatValue(row[field])))}</bdi>;
-    return createSortedColumn(field, cell, field, isInteger ? 'number' : undefined);
+    return { name: field, class: isInteger ? 'number' : undefined, field, cell };
   });
-  const { records, total } = list.value ?? { records: [], total: 0 };
   const none = `There are no ${nouns}. Add an ${noun} here, or reset the store to fill it.`;
   return (
     <section aria-label={capitalize(name)}>
@@ -167,27 +167,23 @@ function RecordTable({ name }: { name: CollectionName }) {
       {edited !== undefined && (
         <RecordForm key={idOf(edited)} name={name} row={edited} onDone={() => edit()} />
       )}
-      {(list.value === undefined || list.error !== undefined) && <Loading of={list} />}
-      {list.value !== undefined && (
-        <Table
-          caption={capitalize(name)}
-          class="records"
-          columns={[...columns, column('Actions', actions, 'acts')]}
-          rows={records}
-          keyOf={idOf}
-          opened={edited && idOf(edited)}
-          marked={status.value?.changedIds[name] ?? []}
-          empty={q === '' ? none : `No ${noun} has “${q}” in it.`}
-        />
-      )}
-      {list.value && <More noun={['record', 'records']} {...{ limit, total }} />}
+      <PagedTable
+        of={list}
+        noun={['record', 'records']}
+        caption={capitalize(name)}
+        columns={[...columns, { name: 'Actions', class: 'acts', cell: actions }]}
+        keyOf={idOf}
+        opened={edited && idOf(edited)}
+        marked={status.value?.changedIds[name] ?? []}
+        empty={q === undefined ? none : `No ${noun} has “${q}” in it.`}
+      />
     </section>
   );
 }
 
 function change(name: CollectionName, row: Row, done: string, changes: Row): Promise<boolean> {
   const input = { path: { id: formatValue(row[TABLES[name].id]) }, body: Object(changes) };
-  return attempt(done, () => client.call(`PATCH /${name}/{id}`, input));
+  return perform(done, `PATCH /${name}/{id}`, input);
 }
 
 interface RecordFormProps {

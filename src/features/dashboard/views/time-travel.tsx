@@ -31,12 +31,13 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
   const others = (list.value ?? []).filter(
     (it) => it.status !== status || (basis === 'assumed' && writeBody(it.body) !== given),
   );
-  const index = others.findIndex((it) => nameOf(it) === chosen);
-  const row = others[index];
+  const rows = new Map(others.map((it) => [nameOf(it), it]));
+  const row = rows.get(chosen);
   // Another body of the same status is known by its option.
-  const segments = others.map(
-    (it) => [it.status === status ? it.option : `${it.status}`, nameOf(it)] as const,
-  );
+  const sayOf = (name: string) => {
+    const of = rows.get(name);
+    return of && of.status === status ? of.option : `${(of ?? { status }).status ?? 'none'}`;
+  };
   return (
     <>
       {others.length > 0 && (
@@ -44,9 +45,10 @@ export function ReplySide({ of }: { readonly of: ListedExchange }) {
           <p class="quiet">The real service might answer instead:</p>
           <Segments
             label="Replies under other options"
-            items={[[`${status ?? 'none'}`], ...segments]}
-            chosen={index + 1}
-            onChoose={(next) => choose(segments[next - 1]?.[1] ?? '')}
+            names={['', ...rows.keys()]}
+            sayOf={sayOf}
+            chosen={row ? chosen : ''}
+            onChoose={choose}
           />
         </>
       )}
