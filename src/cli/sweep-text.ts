@@ -12,22 +12,37 @@ import {
 import { describeEnding } from './child.ts';
 import { formatVariant, type VariantRun, type Verdict } from './sweep-runs.ts';
 
-const BAD: ReadonlySet<Verdict> = new Set(['failed', 'unnoticed', 'not-injected']);
-
-const COUNTED: Readonly<Record<Verdict, string>> = {
-  passed: 'passed',
-  failed: 'failed',
-  allowed: 'failed as allowed',
-  flaky: 'flaky',
-  unnoticed: 'unnoticed',
-  'not-injected': 'not injected',
+/** How the summary counts a verdict, whether it fails the sweep, and what to say of a run that has it. */
+const VERDICTS: Readonly<
+  Record<Verdict, { readonly counted: string; readonly isBad?: true; readonly why?: string }>
+> = {
+  passed: { counted: 'passed' },
+  failed: { counted: 'failed', isBad: true },
+  allowed: { counted: 'failed as allowed' },
+  flaky: { counted: 'flaky' },
+  unnoticed: {
+    counted: 'unnoticed',
+    isBad: true,
+    why: 'the command passed, and called nothing again',
+  },
+  'not-injected': {
+    counted: 'not injected',
+    isBad: true,
+    why: 'the call that was to fail did not come',
+  },
 };
 
 export function describeSweep(runs: readonly VariantRun[], isOfFaults: boolean): SweepReport {
   const rows = runs.map((run) => {
     const [what = '', change = ''] = Object.values(run.named);
     const { verdict } = run;
-    return { what, change, verdict, isBad: BAD.has(verdict), detail: explainVerdict(run) };
+    return {
+      what,
+      change,
+      verdict,
+      isBad: VERDICTS[verdict].isBad === true,
+      detail: explainVerdict(run),
+    };
   });
   return { title: isOfFaults ? 'Faults' : 'Other options', rows };
 }
@@ -65,22 +80,19 @@ function countVerdicts(runs: readonly VariantRun[], notRun: number): string {
   const isShown = (verdict: Verdict) =>
     count(verdict) > 0 || verdict === 'passed' || (verdict === 'failed' && count('allowed') === 0);
   return [
-    ...rowNames(COUNTED)
+    ...rowNames(VERDICTS)
       .filter(isShown)
-      .map((verdict) => `${count(verdict)} ${COUNTED[verdict]}`),
+      .map((verdict) => `${count(verdict)} ${VERDICTS[verdict].counted}`),
     ...(notRun > 0 ? [`${notRun} not run`] : []),
   ].join(', ');
 }
 
-const EXPLAINED: Partial<Record<Verdict, string>> = {
-  'not-injected': 'the call that was to fail did not come',
-  unnoticed: 'the command passed, and called nothing again',
-};
-
 function explainVerdict({ verdict, ending, findings }: VariantRun): string {
   const found = findings.map(formatFinding).join('; ');
   const why = ending.exitCode === 0 ? found : `the command ${describeEnding(ending).text}`;
-  return EXPLAINED[verdict] ?? (verdict === 'flaky' ? `${why}, and passed when it ran again` : why);
+  return (
+    VERDICTS[verdict].why ?? (verdict === 'flaky' ? `${why}, and passed when it ran again` : why)
+  );
 }
 
 function renderOutput(run: VariantRun, style: Style): string {

@@ -286,15 +286,9 @@ export async function* readEvents(
   }
 }
 
-/** @returns undefined for a comment */
+/** @returns undefined for a comment. The control API writes each field of an event once, in a line. */
 function parseEvent(block: string): ServerSentEvent | undefined {
-  let type = 'message';
-  let id = '';
-  const data: string[] = [];
-  for (const line of block.split('\n')) {
-    if (line.startsWith('event: ')) type = line.slice('event: '.length);
-    if (line.startsWith('id: ')) id = line.slice('id: '.length);
-    if (line.startsWith('data: ')) data.push(line.slice('data: '.length));
-  }
-  return data.length === 0 ? undefined : { type, id, data: data.join('\n') };
+  const fields = block.split('\n').map((line) => line.split(/: (.*)/s));
+  const { event: type = 'message', id = '', data } = Object.fromEntries(fields);
+  return data === undefined ? undefined : { type, id, data };
 }

@@ -17,8 +17,14 @@ export interface BrokenReply {
   readonly isCut: boolean;
   /** If `content` is a chunk: the one after it, whose size is not a number. */
   readonly badChunk?: Uint8Array;
-  /** Set if `content` is sent in pieces, over some time. */
-  readonly pace?: Pick<FaultWith<'slows'>, 'chunks' | 'over'>;
+  /** Set if `content` is sent in pieces. */
+  readonly pieces?: readonly SlowPiece[];
+}
+
+/** A piece of a body, and how many milliseconds after the head it is sent. */
+export interface SlowPiece {
+  readonly after: number;
+  readonly bytes: Uint8Array;
 }
 
 /** @param hasChunks whether a body can come in chunks: not in HTTP/1.0, where it is truncated instead */
@@ -53,9 +59,24 @@ export function breakReply(
       const spoilt = joinBytes([bytes.subarray(0, half), TAIL]);
       return withLength(spoilt.length, spoilt);
     }
-    case 'slow-body':
-      return { ...withLength(bytes.length, bytes), pace: fault };
+    case 'slow-body': {
+      const whole = withLength(bytes.length, bytes);
+      return whole.content?.length ? { ...whole, pieces: cutEvenly(bytes, fault) } : whole;
+    }
   }
+}
+
+/** A body that is shorter than the number of its pieces has fewer of them. */
+function cutEvenly(bytes: Uint8Array, { chunks, over }: FaultWith<'slows'>): SlowPiece[] {
+  const pieces: SlowPiece[] = [];
+  let sent = 0;
+  for (let number = 1; number <= chunks; number += 1) {
+    const to = Math.floor((bytes.length * number) / chunks);
+    const after = (number * over) / chunks;
+    if (to > sent) pieces.push({ after, bytes: bytes.subarray(sent, to) });
+    sent = to;
+  }
+  return pieces;
 }
 
 /** Headers of a whole body, which a broken one has anew. */

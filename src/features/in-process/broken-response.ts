@@ -1,4 +1,4 @@
-import { type BrokenReply, breakReply, type WireReply } from '../../core/scenario/broken-reply.ts';
+import { breakReply, type SlowPiece, type WireReply } from '../../core/scenario/broken-reply.ts';
 import { hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { createResponse, networkError } from './create-response.ts';
@@ -13,11 +13,11 @@ export async function breakResponse(
   if (fault.kind === 'hang') await delay(signal, MAX_DELAY_MS);
   if (reply === undefined || hasEffect(fault, 'replaces'))
     throw networkError('fetch failed', fault);
-  const { status, headers, content, isCut, pace } = breakReply(fault, reply, method);
-  if (content === undefined && isCut) throw networkError('fetch failed', fault);
-  const body = content && pace ? dribble(content, pace, signal) : content;
-  const cut = content && isCut ? breakOff(content, networkError('terminated', fault)) : body;
-  return createResponse(status, headers, cut);
+  const { status, headers, content, isCut, pieces } = breakReply(fault, reply, method);
+  if (pieces !== undefined) return createResponse(status, headers, sendSlowly(pieces, signal));
+  if (!isCut) return createResponse(status, headers, content);
+  if (content === undefined) throw networkError('fetch failed', fault);
+  return createResponse(status, headers, breakOff(content, networkError('terminated', fault)));
 }
 
 function breakOff(start: Uint8Array, error: Error): ReadableStream<Uint8Array> {
@@ -31,28 +31,16 @@ function breakOff(start: Uint8Array, error: Error): ReadableStream<Uint8Array> {
   });
 }
 
-/** In evenly spaced pieces. */
-function dribble(
-  bytes: Uint8Array,
-  { chunks, over }: NonNullable<BrokenReply['pace']>,
-  signal: AbortSignal,
-): ReadableStream<Uint8Array> {
+/** Each piece when it is due, by the clock: the delays of timers would add up. */
+function sendSlowly(pieces: readonly SlowPiece[], signal: AbortSignal): ReadableStream<Uint8Array> {
   const start = performance.now();
-  let sent = 0;
-  let number = 0;
+  const left = pieces.values();
   return new ReadableStream({
     async pull(controller) {
-      let isQuiet = true;
-      while (isQuiet && sent < bytes.length) {
-        number += 1;
-        // Paced by the clock: the delays of timers add up.
-        await delay(signal, start + (number * over) / chunks - performance.now());
-        const to = number < chunks ? Math.floor((bytes.length * number) / chunks) : bytes.length;
-        isQuiet = to === sent;
-        if (!isQuiet) controller.enqueue(bytes.subarray(sent, to));
-        sent = to;
-      }
-      if (sent === bytes.length) controller.close();
+      const { done, value } = left.next();
+      if (done) return controller.close();
+      await delay(signal, start + value.after - performance.now());
+      controller.enqueue(value.bytes);
     },
   });
 }

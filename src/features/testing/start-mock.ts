@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DEMO_KEY } from '../../client/controlled-mock.ts';
 import { MOCK_VARIABLES, mockVariables } from '../../client/mock-variables.ts';
-import { findWorkingKey } from '../../core/service/keyring.ts';
 import { FEATURES, type ServerOptions } from '../../features.ts';
 import { checkOptions } from '../../server/options.ts';
 import { type RunningServer, startServerWith } from '../../server/server.ts';
@@ -11,7 +9,7 @@ import {
   createPetstoreMock,
   type PetstoreMock,
 } from './connect.ts';
-import { applyOptions, createLike, refuseServerOptions } from './test-options.ts';
+import { findKey, openSandboxWith, refuseServerOptions } from './test-options.ts';
 
 /**
  * Starts a server in this process, on any free port by default, and controls it.
@@ -38,10 +36,6 @@ async function startWithKey(
     throw new TypeError('noControl: a mock without its control API cannot be controlled');
   const server = await startServerWith(FEATURES, { port: 0, ...others });
   return { server, key: findKey(options) };
-}
-
-export function findKey({ keys = {} }: ServerOptions): string {
-  return findWorkingKey(keys) ?? DEMO_KEY;
 }
 
 const { env } = process;
@@ -80,25 +74,21 @@ export function globalSetup(options: ServerOptions = {}): () => Promise<() => Pr
   };
 }
 
-/** Points the run at a sandbox of its own, which has the options, and as which those of tests start. */
+/** Points the run at a sandbox with the options, of which those of its tests are copies. */
 async function shareRunning(running: ConnectOptions, options: ServerOptions) {
   if (Object.values(options).every((value) => value === undefined)) return async () => {};
   refuseServerOptions(options, running.url);
   const server = await connectPetstoreMock(running);
-  const sandbox = server.sandbox();
-  await createLike(server, sandbox.name);
-  await applyOptions(sandbox, options);
-  const { url, controlUrl } = sandbox;
-  const key = options.keys === undefined ? running.key : findKey(options);
+  const { name, url, controlUrl, key } = await openSandboxWith(server, options);
   const { url: base, controlUrl: control, key: named } = MOCK_VARIABLES;
   const restore = setVariables({ [base]: url, [control]: controlUrl, [named]: key });
   return async () => {
     restore();
-    await server.sandboxes.delete(sandbox.name);
+    await server.sandboxes.delete(name);
   };
 }
 
-/** Returns how to restore them. */
+/** @returns what gives them back the values that they had */
 function setVariables(variables: Readonly<Record<string, string | undefined>>): () => void {
   const before = Object.keys(variables).map((name) => [name, env[name] || undefined] as const);
   for (const [name, value] of Object.entries(variables)) {

@@ -1,14 +1,16 @@
 import { ControlError } from '../../client/control-client.ts';
+import { DEMO_KEY } from '../../client/controlled-mock.ts';
 import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { createStart } from '../../core/scenario/sandbox-start.ts';
 import type { Scenario, ScenarioDefinition } from '../../core/scenario/scenario-shape.ts';
-import type { KeyLists } from '../../core/service/keyring.ts';
+import { findWorkingKey, type KeyLists } from '../../core/service/keyring.ts';
 import { isShippedFixture } from '../../core/store/fixture.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { joinWords } from '../../core/words.ts';
 import type { ServerOptions } from '../../features.ts';
 import { loadFiles } from '../../server/load-files.ts';
+import type { PetstoreMock } from './connect.ts';
 
 /** What a sandbox of a running server can take. */
 const SANDBOX_OPTIONS: readonly string[] = [
@@ -27,17 +29,32 @@ export function refuseServerOptions(options: ServerOptions, url: string): void {
   );
 }
 
-/** A new sandbox, which starts as the one that the address of the server names. */
-export async function createLike(mock: MockSandbox, name: string): Promise<void> {
-  const ofServer = mock.control.sandbox(DEFAULT_SANDBOX);
-  await ofServer.call('POST /sandboxes', { body: { name, like: mock.name } });
+/**
+ * A new sandbox of a running server: a copy of the one that the server's address names, with these
+ * options on top. It exists at once, so that it also records requests with a wrong key.
+ */
+export async function openSandboxWith(
+  server: PetstoreMock,
+  options: ServerOptions,
+  name?: string,
+): Promise<MockSandbox> {
+  const sandbox = server.sandbox(name);
+  const body = { name: sandbox.name, like: server.name };
+  await server.control.sandbox(DEFAULT_SANDBOX).call('POST /sandboxes', { body });
+  if (Object.values(options).some((value) => value !== undefined))
+    await applyOptions(sandbox, options);
+  return options.keys === undefined ? sandbox : { ...sandbox, key: findKey(options) };
+}
+
+export function findKey({ keys = {} }: ServerOptions): string {
+  return findWorkingKey(keys) ?? DEMO_KEY;
 }
 
 /**
  * Makes a sandbox of a running server what it would be if the server had started with the options. That
  * server may run elsewhere, so it gets the content of files.
  */
-export async function applyOptions(sandbox: MockSandbox, options: ServerOptions): Promise<void> {
+async function applyOptions(sandbox: MockSandbox, options: ServerOptions): Promise<void> {
   const { fixture } = options;
   const { store, scenarios } = await loadFiles({ scenarios: options.scenarios, fixture });
   const names: string[] = [];

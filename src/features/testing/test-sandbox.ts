@@ -13,8 +13,8 @@ import { FEATURES, type ServerOptions } from '../../features.ts';
 import { FAIL_ON, isFailing, refusalText } from '../../server/option-kinds.ts';
 import { checkOptions } from '../../server/options.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
-import { findKey, findServerOfRun, startPetstoreMock } from './start-mock.ts';
-import { applyOptions, createLike, refuseServerOptions } from './test-options.ts';
+import { findServerOfRun, startPetstoreMock } from './start-mock.ts';
+import { openSandboxWith, refuseServerOptions } from './test-options.ts';
 
 export type TestFailure = 'findings' | 'assumed' | 'off-contract' | FindingCode;
 
@@ -62,17 +62,13 @@ export async function withTestSandbox(
 }
 
 /** On a server that others started, the sandbox takes the options itself. */
-export async function openTestSandbox(
+export function openTestSandbox(
   mock: PetstoreMock,
-  options: TestOptions,
+  { failOn: _, ...options }: TestOptions,
   test: string,
 ): Promise<MockSandbox> {
-  const sandbox = mock.sandbox(createSandboxName(test));
-  // Created now, so that it also records requests with a wrong key.
-  await createLike(mock, sandbox.name);
-  if (findServerOfRun() === undefined) return sandbox;
-  await applyOptions(sandbox, options);
-  return options.keys === undefined ? sandbox : { ...sandbox, key: findKey(options) };
+  const own = findServerOfRun() === undefined ? {} : options;
+  return openSandboxWith(mock, own, createSandboxName(test));
 }
 
 /** @throws Error for calls that `failOn` names */

@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { performance } from 'node:perf_hooks';
-import { clearInterval, setInterval } from 'node:timers';
-import { type BrokenReply, breakReply, type WireReply } from '../../core/scenario/broken-reply.ts';
+import { clearTimeout, setTimeout } from 'node:timers';
+import {
+  type BrokenReply,
+  breakReply,
+  type SlowPiece,
+  type WireReply,
+} from '../../core/scenario/broken-reply.ts';
 import { type FaultWith, hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { unwrapTls } from './tls.ts';
@@ -35,8 +39,8 @@ export function applyFault(
   const { method = '', httpVersion } = response.req;
   const broken = breakReply(fault, reply, method, httpVersion !== '1.0');
   if (broken.isCut) cutOff(response, broken);
-  else if (broken.pace === undefined) writeHead(response, broken).end(broken.content);
-  else dribble(response, broken, broken.pace, pending);
+  else if (broken.pieces === undefined) writeHead(response, broken).end(broken.content);
+  else sendSlowly(response, broken, broken.pieces, pending);
 }
 
 export function resetConnection({ req: { socket } }: ServerResponse): void {
@@ -75,39 +79,23 @@ function formatChunk(size: string, content: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${size}\r\n`), content, Buffer.from('\r\n')]);
 }
 
-/** Sends the head at once, then the body in evenly spaced pieces. */
-function dribble(
+/** Sends the head at once, and each piece of the body when it is due. */
+function sendSlowly(
   response: ServerResponse,
   broken: BrokenReply,
-  { chunks, over }: NonNullable<BrokenReply['pace']>,
+  pieces: readonly SlowPiece[],
   pending: PendingResponses,
 ): void {
-  const { content: body } = broken;
-  writeHead(response, broken);
-  if (body === undefined || body.length === 0) {
-    response.end();
-    return;
-  }
-  response.flushHeaders();
-  const start = performance.now();
-  let sent = 0;
-  let isOver = false;
-  const sendRest = (): void => {
-    clearInterval(timer);
-    if (isOver) return;
-    isOver = true;
-    response.end(body.subarray(sent));
+  writeHead(response, broken).flushHeaders();
+  const left = new Set(pieces);
+  const send = (piece: SlowPiece): void => {
+    if (!left.delete(piece)) return;
+    if (left.size > 0) response.write(piece.bytes);
+    else response.end(piece.bytes);
   };
-  const timer = setInterval(() => {
-    // Paced by the clock: the delays of timers add up.
-    const due = Math.round(((performance.now() - start) * chunks) / over);
-    const to = Math.floor((body.length * due) / chunks);
-    if (due >= chunks) sendRest();
-    else if (to > sent) response.write(body.subarray(sent, to));
-    sent = to;
-  }, over / chunks);
-  response.once('close', () => clearInterval(timer));
-  pending.add(response, sendRest);
+  const timers = pieces.map((piece) => setTimeout(send, piece.after, piece));
+  response.once('close', () => timers.forEach(clearTimeout));
+  pending.add(response, () => left.forEach(send));
 }
 
 /** Closes the connection with a FIN, not a reset, once everything written is sent. */

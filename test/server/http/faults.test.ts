@@ -161,7 +161,7 @@ describe('malformed-json', () => {
 describe('slow-body', () => {
   test('sends the head at once, then evenly spaced pieces', async () => {
     const { port, server } = await serve(slow(4, 1_000), { ...REPLY, body: '0123456789' });
-    useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+    useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const connection = await openRaw(port);
     let arrived = '';
     connection.socket.on('data', (bytes: Buffer) => {
