@@ -13,7 +13,7 @@ export class CallTracker {
   /** Replies that a scenario or the request itself asked for. */
   forced = 0;
   readonly counts = new Map<OperationId, number>();
-  /** With which call each operation succeeded first, from 1. */
+  /** The first call of each operation that succeeded, counted from 1. */
   readonly succeeded = new Map<OperationId, number>();
   readonly #signs = new Set<Sign>();
 

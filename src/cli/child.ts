@@ -40,7 +40,7 @@ export function describeEnding(ending: ChildEnding): { exitCode: number; text: s
       return { exitCode: signalExitCode(ending.signal), text };
     }
     case 'timed-out':
-      // As `timeout` does.
+      // The program `timeout` exits with the same code.
       return { exitCode: 124, text: `timed out after ${ending.seconds} s` };
     case 'not-started': {
       const why = NOT_STARTED[ending.code ?? ''] ?? `error ${ending.code}`;
@@ -59,7 +59,10 @@ export interface ChildOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Receives what the command prints. Without it, the command shares our input and output. */
   readonly onOutput?: ((text: string) => void) | undefined;
-  /** Lets everything be ended together. Not on a terminal: Ctrl-C reaches only the foreground group. */
+  /**
+   * Gives the command a process group of its own, so that all of it can be ended together. On a terminal,
+   * Ctrl-C would not reach that group.
+   */
   readonly ownGroup: boolean;
   readonly timeout?: number | undefined;
   readonly grace?: number | undefined;
@@ -127,7 +130,7 @@ export function runChild(
     const ending = await waitForEnd(child);
     clearTimeout(limit);
     if (ending.kind !== 'not-started') {
-      stop(); // whatever is left of the group
+      stop(); // What is left of the group ends too.
       const until = performance.now() + grace + POLL_INTERVAL_MS;
       while (send(0) && performance.now() < until) await sleep(POLL_INTERVAL_MS);
       await Promise.race([closed, sleep(LAST_OUTPUT_TIMEOUT_MS, undefined, { ref: false })]);

@@ -107,7 +107,7 @@ const COMMANDS = {
 
 export type OwnCommandName = keyof typeof COMMANDS;
 
-/** Of the program, or of a feature. */
+/** A command of the program or of a feature. */
 export type CommandName = OwnCommandName | FeatureCommandName;
 
 export const COMMAND_NAMES: readonly CommandName[] = [

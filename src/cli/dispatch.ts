@@ -33,7 +33,7 @@ const COMMAND_LOADERS = {
   completion: async () => (await import('./commands/print.ts')).completion,
 } as const satisfies Record<OwnCommandName, () => Promise<ProgramCommand>>;
 
-/** Of the program, or of a feature. */
+/** Loads a command of the program or of a feature. */
 async function loadCommand(name: CommandName): Promise<LoadedCommand> {
   if (isOwnCommand(name)) return { run: await COMMAND_LOADERS[name]() };
   return findFeatureCommand(name).load();
@@ -82,7 +82,10 @@ export function explain(error: unknown, { notices }: Pick<Terminal, 'notices'>):
   return isUsage ? 2 : 1;
 }
 
-/** Also makes the folders of the files: after a long run, it would be too late. */
+/**
+ * Refuses a file that cannot be written before the command runs: after a long run, it would be too late.
+ * Makes the folders that are missing.
+ */
 function requireWritable(command: CommandName, flags: Flags): void {
   for (const name of listFlags(command).filter((flag) => flagShape(flag).writes)) {
     for (const file of [flags[name]].flat()) {

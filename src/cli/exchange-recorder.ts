@@ -8,7 +8,7 @@ export class ExchangeRecorder {
   readonly #max: number;
   readonly #kept = new Set<{ readonly sandbox: string; exchange: Exchange }>();
   #bytes = 0;
-  /** Whether it has dropped the oldest. */
+  /** Whether the oldest exchanges were dropped, since memory was full. */
   isCut = false;
 
   constructor(max: number = MAX_REMEMBERED_BYTES) {
@@ -27,7 +27,7 @@ export class ExchangeRecorder {
     }
   }
 
-  /** The hold of an exchange has ended. */
+  /** Records how an exchange ended that was held when it was recorded. */
   endHold(sandbox: string, exchange: Exchange): void {
     for (const ran of this.#kept) {
       const isSame = ran.sandbox === sandbox && ran.exchange.number === exchange.number;
@@ -35,12 +35,12 @@ export class ExchangeRecorder {
     }
   }
 
-  /** In the order of the calls. */
+  /** All exchanges, in the order of the calls. */
   list(): readonly RanExchange[] {
     return [...this.#kept];
   }
 
-  /** As many of each sandbox as a journal keeps by default. */
+  /** The newest exchanges of each sandbox, as many as a journal keeps by default. */
   newest(): readonly RanExchange[] {
     const counts = new Map<string, number>();
     return this.list()

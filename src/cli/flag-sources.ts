@@ -144,7 +144,7 @@ function readEnvironment(command: CommandName, variables: Variables, commandLine
 
 interface ConfigFile {
   readonly layer: Layer;
-  /** Of features, besides flags. */
+  /** What features read besides flags. */
   readonly settings: object;
 }
 

@@ -6,12 +6,12 @@ import { formatNotice, type Terminal } from '../terminal/terminal.ts';
 /** A place in a file that a run says something about. */
 export interface FileNote {
   readonly file: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
   readonly message: string;
 }
 
-/** A step may write 1 MiB, whatever else it says. */
+/** GitHub keeps 1 MiB of what a step writes; a later command of the step may need the rest. */
 const MAX_SUMMARY = 256 * 1024;
 
 /** Where GitHub Actions runs the program: appends to the summary of the step, and annotates files. */
@@ -28,7 +28,7 @@ export async function reportToGitHub(
   });
 }
 
-/** As workflow commands escape text (github.com/actions/toolkit, core/src/command.ts). */
+/** Escapes text as workflow commands do (github.com/actions/toolkit, core/src/command.ts). */
 export function formatAnnotation({ file, line, message }: FileNote, root: string): string {
   const encode = (text: string, characters: RegExp) =>
     text.replaceAll(characters, (one) => encodeURIComponent(one));
@@ -44,7 +44,7 @@ export function renderMarkdownTable(head: readonly string[], rows: readonly (rea
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** As character references, which mean nothing in Markdown. */
+/** Writes signs as character references, which have no meaning in Markdown. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N} ./=,;()%+-]/gu, (one) => `&#${one.codePointAt(0)};`);
 }

@@ -24,7 +24,7 @@ export function findServerUrl(flags: Flags): string {
 
 interface OpenControl {
   readonly client: ControlClient;
-  /** That the client calls: the one that the flags name, or the address of the server. */
+  /** The sandbox that the client calls. The flags name it, or the address of the server does. */
   readonly sandbox: string;
 }
 

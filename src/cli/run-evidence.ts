@@ -72,7 +72,7 @@ export const NO_CALLS =
 
 const MAX_EXAMPLES = 3;
 
-/** Escaped, since a client influences it. */
+/** Describes the findings of one kind. The text is escaped, since a client influences it. */
 export function describeFindings(group: FindingGroup, max = MAX_EXAMPLES): string {
   const describe = ({ method, target, message }: Finding, times: string) =>
     `${method} ${target}${times}: ${message}`;
@@ -125,7 +125,7 @@ export function judgeGates(
 }
 
 interface Judged {
-  /** What was run, or is judged. */
+  /** The command that ran, or the address of the server that is judged. */
   readonly title: string;
   readonly evidence: RunEvidence;
   /** Nobody has tracked the calls to a server that somebody else started. */

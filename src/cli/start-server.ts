@@ -18,7 +18,7 @@ export function start(settings: ServeSettings, files?: LoadedFiles): Promise<Run
   return startServerWith(FEATURES, all, files).catch((error) => explain(error, settings));
 }
 
-/** The same for `loadFiles`. */
+/** `loadFiles` with its errors as the command prints them. */
 export function load(settings: ServeSettings): Promise<LoadedFiles> {
   return loadFiles(settings).catch((error) => explain(error, settings));
 }
@@ -83,7 +83,7 @@ export type PassedSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGQUIT';
 
 /** Handles the signals that ask this process to end, which then no longer end it. */
 export class Signals {
-  /** Resolve when the first and the second signal come. */
+  /** These resolve when the first and the second signal come. */
   readonly first: Promise<undefined>;
   readonly second: Promise<undefined>;
   #last: PassedSignal | undefined;

@@ -13,7 +13,7 @@ import type { CallTracker } from './call-tracker.ts';
 
 /** What a run has that the baseline has not. */
 export interface Variant {
-  /** Such as the assumption and its option, as JSON has them. */
+  /** An assumption and its option, or an operation and its fault, as `--json` prints them. */
   readonly named: Readonly<Record<string, string>>;
   readonly assume?: Partial<Choices>;
   /** Which call of the operation fails, from 1, and how. */
@@ -38,7 +38,7 @@ export const FAULTS_BY_PLACE: ReadonlySet<string> = new Set(
   SWEEP_FAULTS.flatMap((fault) => OPERATION_IDS.map((operation) => `${operation}=${fault}`)),
 );
 
-/** Each fault in each operation, one place a run. The reply of a read is lost by a reset, too. */
+/** Plans a run for each fault in each operation. A read needs no `lost-reply`: a reset loses its reply too. */
 export function planFaults(
   faults: readonly (keyof typeof FAULTS_OF_CALLS)[],
   { counts, succeeded }: CallTracker,

@@ -28,7 +28,7 @@ export interface VariantRun
 export interface SweepRun extends FinishedRun {
   readonly output: Tail;
   readonly tracker: CallTracker;
-  readonly wasHit: boolean;
+  readonly wasInjected: boolean;
 }
 
 export function createRun(
@@ -48,23 +48,23 @@ export function createRun(
     const output = new Tail();
     const tracker = new CallTracker();
     const book = fault && createFaultBook(fault.rule);
-    let wasHit = fault === undefined;
+    let wasInjected = fault === undefined;
     const onOutput = (text: string) => output.add(text);
     const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
     const finished = await runner.run({ assume, onNotice }, child, ({ sandboxes }) => {
       sandboxes.events.add(({ kind, exchange }) => {
         if (kind === 'exchange') tracker.add(exchange);
       });
-      // In whatever sandbox it is: only the count is the same in every run.
+      // The sandbox does not matter: its name differs between runs, and the count of calls does not.
       sandboxes.override = ({ operation }) => {
         const call = (tracker.counts.get(operation) ?? 0) + 1;
-        if (wasHit || book === undefined || operation !== fault?.operation) return undefined;
-        wasHit = call >= fault.call;
-        return wasHit ? { kind: 'scenario', book } : undefined;
+        if (wasInjected || book === undefined || operation !== fault?.operation) return undefined;
+        wasInjected = call >= fault.call;
+        return wasInjected ? { kind: 'scenario', book } : undefined;
       };
     });
     if (finished === undefined || runner.signals.exitCode !== undefined) return undefined;
-    return { ...finished, output, tracker, wasHit };
+    return { ...finished, output, tracker, wasInjected };
   };
 }
 
@@ -129,7 +129,7 @@ export function judgeRun(
     });
   const isPassed = ending.exitCode === 0;
   const judge = (): Verdict => {
-    if (!run.wasHit) return 'not-injected';
+    if (!run.wasInjected) return 'not-injected';
     if (!isPassed) return 'failed';
     if (fault === undefined) return 'passed';
     if (findings.length > 0) return 'failed';

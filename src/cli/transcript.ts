@@ -21,13 +21,13 @@ export type CallPart = (typeof CALL_PARTS)[number];
 
 const TITLE = 'petstore-mock calls: ';
 
-/** Of the connection, not of the client's code. */
+/** Headers that belong to the connection, so that the client's code does not decide about them. */
 const LEFT_OUT =
   /^(?:host|connection|keep-alive|proxy-connection|content-length|transfer-encoding|te|trailer|upgrade|expect|mock-sandbox)$/;
 
-/** What differs from run to run, or names a machine. */
+/** Texts that differ from run to run or name a machine, and what stands in their place. */
 const MASKS: readonly (readonly [pattern: RegExp, mask: string])[] = [
-  // Of a trace, whose digits need no letter among them.
+  // The ids of a trace can consist of digits alone.
   [/\b[0-9a-f]{32}-[0-9a-f]{16}\b/g, '{trace}'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '{uuid}'],
   [/\b(?=\d*[a-f])[0-9a-f]{16,}\b/gi, '{hex}'],
@@ -107,7 +107,7 @@ export function writeTranscript(
     else calls.push(exchange);
   }
   const blocks = Array.from(bySandbox, ([name, calls]) => {
-    // Numbered as they appear: which one it was depends on the store.
+    // Ids are numbered as they appear: which ids there are depends on the store.
     const ids = new Map<string, number>();
     const nameId = (id: string): string => {
       ids.set(id, ids.get(id) ?? ids.size + 1);
@@ -121,7 +121,7 @@ export function writeTranscript(
   return `${TITLE}${named}\n${blocks.sort().join('')}`;
 }
 
-/** The parts that a transcript has; undefined if it is none. */
+/** The parts of calls that a transcript has; undefined for a text that is no transcript. */
 export function readCallParts(transcript: string): readonly CallPart[] | undefined {
   const [title = ''] = transcript.split('\n', 1);
   const words = title.slice(TITLE.length).split(', ');
@@ -140,7 +140,7 @@ const MAX_SHOWN = 40;
 
 const SIGNS = { ' ': ' ', '−': '-', '+': '+' } as const;
 
-/** Undefined if they are the same. */
+/** @returns undefined if they are the same */
 export function compareTranscripts(before: string, after: string): CallDifference | undefined {
   const compared = compareLines(before.trimEnd(), after.trimEnd());
   const first = compared.findIndex(([sign]) => sign !== ' ');

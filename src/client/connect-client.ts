@@ -25,7 +25,7 @@ export function createClient({ url, token, ca }: ServerAddress, name?: string) {
   return { root, sandbox, client: new ControlClient({ url: control, token, fetch, name }) };
 }
 
-/** Taken now, as the client takes `fetch`: nock and MSW replace them later. */
+/** Read when this module loads, as `fetch` is by the client: nock and MSW replace them later. */
 const REQUESTS = { 'http:': http.request, 'https:': https.request };
 
 /** How much to trust: the certificates of a text in PEM, or any. Without either, as Node does. */

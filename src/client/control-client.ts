@@ -77,7 +77,7 @@ export interface ClientOptions {
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Taken now: tests that replace `fetch` later do not affect a client. */
+/** Read when this module loads: tests that replace `fetch` later do not affect a client. */
 const originalFetch: Fetch = globalThis.fetch;
 
 /**
@@ -164,7 +164,7 @@ export class ControlClient {
     }
   }
 
-  /** The same for a route that is known only at run time, with an input that only the server checks. */
+  /** Calls a route that is known only at run time, with an input that only the server checks. */
   async request(route: string, input: AnyInput = {}): Promise<Response> {
     const { token, name = 'a test', fetch: send = originalFetch } = this.#options;
     const { path = {}, query = {}, body, signal } = input;
@@ -200,7 +200,7 @@ export class ControlClient {
   }
 }
 
-/** What a library says that replaced Node's modules before this one was loaded. */
+/** Libraries that may have replaced Node's modules before this one was loaded, and how they refuse a call. */
 const BLOCKED: readonly (readonly [name: string, says: RegExp, allows: string])[] = [
   ['nock', /^Nock: /, "nock.enableNetConnect('127.0.0.1')"],
   ['MSW', /^\[MSW\] /, "`onUnhandledRequest: 'bypass'`"],

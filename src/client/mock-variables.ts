@@ -14,7 +14,7 @@ export const MOCK_VARIABLES = {
 /** A file of certificates that a Node process trusts from its start. */
 const NODE_CA = 'NODE_EXTRA_CA_CERTS';
 
-/** Of a running server. */
+/** What a program needs to call a running server. */
 export interface ServerAccess {
   /** Its base URL. */
   readonly url: string;
@@ -53,7 +53,7 @@ function writeCertificate(certificate: string, others: string | undefined): stri
   const folder = makeTemporaryFolder();
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'ca.pem');
-  // About a file that is missing, Node itself only warns.
+  // Node itself only warns of a file that is missing.
   const trusted = others && existsSync(others) ? readFileSync(others, 'utf8') : '';
   writeFileSync(file, certificate + trusted);
   files.set(certificate, file);

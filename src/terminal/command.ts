@@ -101,7 +101,7 @@ export function parseChoice<Word extends string>(
   throw refusal(origin, expected, `${describe(text)}${suggest(text ?? '', words)}`);
 }
 
-/** Of the environment. */
+/** The variables of the environment. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** @param flag the name of the flag that names the file */

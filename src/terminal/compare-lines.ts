@@ -1,9 +1,9 @@
 export type ComparedLine = readonly [sign: ' ' | '−' | '+', text: string];
 
-/** Pairs of lines that are compared at most: 8 MB for a moment. */
+/** The most pairs of lines to compare, which take 8 MB for a moment. */
 const MAX_PAIRS = 1_000_000;
 
-/** Lines of two texts in one: the longest common subsequence stays, unless they are too long for it. */
+/** Merges the lines of two texts. Their longest common subsequence stays, unless they are too long. */
 export function compareLines(before: string, after: string): readonly ComparedLine[] {
   const [old, next] = [before.split('\n'), after.split('\n')];
   const shorter = Math.min(old.length, next.length);

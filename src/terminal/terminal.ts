@@ -9,7 +9,7 @@ export interface Terminal {
   readonly notices: Writable;
   readonly interactive: boolean;
   readonly style: Style;
-  /** Of the environment. */
+  /** The variables of the environment. */
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
@@ -72,12 +72,12 @@ export function createProgress(notices: Writable, command: string): (text: strin
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
 const UNSAFE = /[\u0000-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/g;
 
-/** The same without such characters. Tabs become spaces. */
+/** Removes these characters from a text. Tabs become spaces. */
 export function stripControls(text: string): string {
   return text.replaceAll('\t', '    ').replace(UNSAFE, '');
 }
 
-/** One line of text from a client, a file or an argument, with such characters as JSON escapes. */
+/** Writes these characters as JSON escapes, in one line of text from a client, a file or an argument. */
 export function escapeControls(text: string): string {
   return text.replace(UNSAFE, escapeCharacter);
 }

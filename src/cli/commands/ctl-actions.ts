@@ -232,7 +232,7 @@ async function saveFile(
   return name;
 }
 
-/** The word that is no assignment, and the others. */
+/** Splits words into the first one that is no assignment, and the others. */
 function splitName(words: readonly string[]): [name: string | undefined, others: string[]] {
   const name = words.find((word) => !word.includes('='));
   return [name, words.filter((word) => word !== name)];

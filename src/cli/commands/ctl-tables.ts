@@ -74,7 +74,7 @@ export function parseAssignments(words: readonly string[]): Record<string, strin
   return Object.fromEntries(assignments);
 }
 
-/** The same with values that are JSON; any other text is a string. */
+/** Parses assignments whose values are JSON; a value that is no JSON is a string. */
 export function parseJsonAssignments(words: readonly string[]): Record<string, unknown> {
   const assignments = Object.entries(parseAssignments(words)).map(([name, text]) => {
     const value = /^\s*[{[]/.test(text)

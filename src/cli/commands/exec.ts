@@ -98,12 +98,12 @@ interface EarlierCalls {
   readonly calls?: string;
 }
 
-/** What `--against` names, before the command runs. */
+/** Reads the file of `--against` before the command runs: `--calls` may write the same file. */
 async function readEarlierCalls({ callsAgainst: file, callsParts }: Flags): Promise<EarlierCalls> {
   if (file === undefined) return { parts: callsParts };
   const expected = 'what --calls has written';
   const text = await readTextFile(file, '--against', expected);
-  // Git on Windows writes other ends of lines.
+  // Git on Windows checks files out with CRLF.
   const calls = text.replaceAll('\r\n', '\n');
   const parts = readCallParts(calls);
   if (parts === undefined) throw refusal('--against', expected, `something else in ${file}`);

@@ -36,7 +36,7 @@ export function renderBanner(
 export const serve: ProgramCommand = async ({ flags, terminal }) => {
   const settings = serveSettings(flags);
   await beforeStart({ ...flags, port: settings.port }, terminal);
-  // First: process 1 of a container ignores signals that it does not handle.
+  // Signals come first: process 1 of a container ignores those that it does not handle.
   const signals = new Signals(['SIGTERM', 'SIGINT']);
   const format = flags.log ?? (terminal.interactive ? 'pretty' : 'json');
   const log = openLog(terminal, format);

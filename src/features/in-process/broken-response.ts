@@ -31,7 +31,7 @@ function breakOff(start: Uint8Array, error: Error): ReadableStream<Uint8Array> {
   });
 }
 
-/** Each piece when it is due, by the clock: the delays of timers would add up. */
+/** Sends each piece when it is due by the clock: the delays of timers would add up. */
 function sendSlowly(pieces: readonly SlowPiece[], signal: AbortSignal): ReadableStream<Uint8Array> {
   const start = performance.now();
   const left = pieces.values();

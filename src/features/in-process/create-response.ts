@@ -25,7 +25,7 @@ function contentOf(body: Body, headers: RawHeaders) {
   return isTyped ? body : new TextEncoder().encode(body);
 }
 
-/** A long text, as the client reads it. */
+/** Streams a long text as fast as the client reads it. */
 export function streamPieces(pieces: Iterable<string>): ReadableStream<Uint8Array> {
   const chunks = joinChunks(pieces);
   return new ReadableStream({
@@ -37,7 +37,7 @@ export function streamPieces(pieces: Iterable<string>): ReadableStream<Uint8Arra
   });
 }
 
-/** A reply without an end. */
+/** Streams events until the mock or the client ends them. */
 export function streamEvents(
   begin: (sink: EventSink) => void,
   signal: AbortSignal,
@@ -82,7 +82,7 @@ export function streamEvents(
   });
 }
 
-/** As Node's own `fetch` reports it. */
+/** The error with which Node's own `fetch` reports a broken connection. */
 export function networkError(message: string, { kind }: Pick<Fault, 'kind'>): TypeError {
   const cause = Object.assign(new Error(`the mock broke the connection: ${kind}`), {
     code: 'ECONNRESET',

@@ -28,7 +28,7 @@ import { createResponse, networkError, streamEvents, streamPieces } from './crea
 import { delay, onAbort, untilAborted } from './waiting.ts';
 
 /** A request as a server would receive it. */
-interface Sent extends RequestHead {
+interface ReceivedRequest extends RequestHead {
   readonly origin: string;
   /** The path and the query. */
   readonly url: string;
@@ -53,7 +53,7 @@ export async function dispatchFetch(
 
 const ADDRESS = /^([a-z][\w+.-]*:\/\/([^/?#]*))([^#]*)/i;
 
-async function receive(request: Request): Promise<Sent> {
+async function receive(request: Request): Promise<ReceivedRequest> {
   const { method, signal } = request;
   const receivedAt = steadyNow();
   const [, origin = '', host = '', url = '/'] = ADDRESS.exec(request.url) ?? [];
@@ -66,7 +66,7 @@ async function receive(request: Request): Promise<Sent> {
   for (const [name, value] of request.headers) add(name, value);
   const hasNone = method === 'GET' || method === 'HEAD';
   const bytes = hasNone ? undefined : new Uint8Array(await request.arrayBuffer());
-  // What a client adds to a request when it sends it.
+  // A client adds this header when it sends the request.
   if (bytes?.length) add('content-length', String(bytes.length));
   return {
     method,
@@ -82,7 +82,7 @@ async function receive(request: Request): Promise<Sent> {
   };
 }
 
-function limitBody({ bytes }: Pick<Sent, 'bytes'>, limit: number): RequestBody {
+function limitBody({ bytes }: Pick<ReceivedRequest, 'bytes'>, limit: number): RequestBody {
   if (bytes === undefined || bytes.length === 0) return NO_BODY;
   return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
 }
@@ -90,7 +90,11 @@ function limitBody({ bytes }: Pick<Sent, 'bytes'>, limit: number): RequestBody {
 /** Mocks whose next call meets a reset, as if `fetch` had one connection. */
 const stale = new WeakSet<ServiceParts>();
 
-async function callService(sent: Sent, target: Target, parts: ServiceParts): Promise<Response> {
+async function callService(
+  sent: ReceivedRequest,
+  target: Target,
+  parts: ServiceParts,
+): Promise<Response> {
   const { signal } = sent;
   if (stale.delete(parts)) throw networkError('fetch failed', { kind: 'stale-connection' });
   const onDisconnect = (act: () => void) => onAbort(signal, act);
@@ -120,9 +124,9 @@ async function callService(sent: Sent, target: Target, parts: ServiceParts): Pro
 
 const CONTROL = new RegExp(`^((?:/~([^/]*))?${CONTROL_PATH})(/.*|)$`);
 
-/** Undefined for what is not of the control API. */
+/** @returns undefined for a path outside of the control API */
 async function callControl(
-  { method, headers, origin, signal, ...sent }: Sent,
+  { method, headers, origin, signal, ...sent }: ReceivedRequest,
   { path: whole, search }: Target,
   parts: ControlParts,
 ): Promise<ControlReply | undefined> {
@@ -138,7 +142,7 @@ async function callControl(
   return untilAborted(signal, callControlApi(request, parts));
 }
 
-function createControlResponse(reply: ControlReply, { method, signal }: Sent): Response {
+function createControlResponse(reply: ControlReply, { method, signal }: ReceivedRequest): Response {
   const { status, content = '' } = reply;
   const headers = controlHeaders(reply);
   if (typeof content === 'string') {

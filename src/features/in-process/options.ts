@@ -30,7 +30,7 @@ import {
   SEED,
 } from '../../server/option-kinds.ts';
 
-/** Those of a server that need no port and no file. Defaults are the same. */
+/** The options of a server that need no port and no file, with the same defaults. */
 export interface CreateMockOptions
   extends StartSettings,
     SandboxOptions,

@@ -1,7 +1,7 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 
 /*
- * What the build puts into the bundle.
+ * The scenarios, the fixtures and the version, which the build puts into the bundle.
  */
 
 const SCENARIOS: Readonly<Record<string, string>> = import.meta.glob<string>(

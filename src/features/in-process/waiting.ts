@@ -1,4 +1,8 @@
-/** @returns how to cancel */
+/**
+ * Calls back once a signal aborts; at once if it has aborted.
+ *
+ * @returns what cancels the callback
+ */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   if (signal.aborted) act();
   else signal.addEventListener('abort', act, { once: true });
@@ -13,7 +17,7 @@ export function untilAborted<T>(signal: AbortSignal, result: Promise<T>): Promis
   });
 }
 
-/** By the timers of the page or the test, which may be fake. Rejects as `untilAborted` does. */
+/** Waits by the timers of the page or the test, which may be fake. Rejects as `untilAborted` does. */
 export function delay(signal: AbortSignal, milliseconds: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

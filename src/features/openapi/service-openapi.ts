@@ -234,7 +234,7 @@ function withNulls(record: Json): Json {
   return { ...record, properties: Object.fromEntries(properties) };
 }
 
-/** No `code` is documented. */
+/** The document prescribes no `code`, so the examples follow an assumption. */
 function errorContent(id: OperationId, status: number, choices: Choices, marks: Json = {}): Json {
   const spelling = choices['error-codes'];
   const basis = assumedBy(`error-codes=${spelling}`);

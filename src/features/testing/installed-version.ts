@@ -11,5 +11,5 @@ export function installedVersion(name: string, from: string = import.meta.url): 
   }
 }
 
-/** Where the tests of a runner run that the package itself does not import. */
+/** Where the tests run. Jest is looked for from here, since the package itself does not import it. */
 export const PROJECT = pathToFileURL(`${process.cwd()}/tests`).href;

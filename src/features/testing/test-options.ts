@@ -107,13 +107,17 @@ function defineKeys({ valid, readOnly, allReadOnly, invalid, expires = new Map()
   };
 }
 
-/** What it extends precedes it in the list. Returns its name, numbered if another has it. */
+/**
+ * Saves a scenario; those that it extends were saved before it.
+ *
+ * @returns its name, numbered if another scenario has it
+ */
 async function saveScenario(
   { scenarios }: MockSandbox,
   { name: wanted, file, fixture, definition }: Scenario,
   names: readonly string[],
 ): Promise<string> {
-  // It ships.
+  // Every server has what ships.
   if (file === undefined) return wanted;
   const letters = wanted.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-').slice(0, 60);
   const content = { ...Object(definition), extends: undefined };

@@ -111,7 +111,7 @@ async function listForbidden(
       ...(problems === undefined ? [] : [{ code: 'off-contract' as const, message: problems }]),
       ...findings,
     ];
-    // What is left are those of exchanges that are not listed.
+    // What is not subtracted here is of exchanges that the journal has dropped.
     for (const { code } of all) unlisted.set(code, (unlisted.get(code) ?? 0) - 1);
     const reasons = all.flatMap(({ code, message }) =>
       isFailing(code, failOn) ? [indent(`${code}: ${message}`)] : [],
@@ -131,7 +131,7 @@ async function listForbidden(
 
 type FailureKind = Exclude<TestFailure, 'findings'>;
 
-/** Of all exchanges, also of those that the journal has dropped. */
+/** Counts what can fail a test in all exchanges, those that the journal has dropped included. */
 async function countFailures(sandbox: MockSandbox): Promise<Map<FailureKind, number>> {
   const [{ counts }, { assumed, offContract }] = await Promise.all([
     sandbox.findings(),

@@ -12,7 +12,7 @@ import type { InputOf } from '../../core/shape/shapes.ts';
 import { countText, describe, isRowName, suggest } from '../../core/words.ts';
 import { summarizeExchange } from './test-sandbox.ts';
 
-/** Of any runner. The method is optional since Playwright types a matcher as a record of anything. */
+/** A matcher inside a value, of any runner. Playwright types one as a record of anything. */
 interface AsymmetricMatcher {
   asymmetricMatch?(value: unknown): boolean;
 }

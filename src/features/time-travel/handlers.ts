@@ -103,7 +103,7 @@ export const TIME_TRAVEL_HANDLERS = {
   }),
 };
 
-/** Without what it was refused for, such as a wrong sandbox name, it would run in this sandbox. */
+/** A replay leaves out what the request was refused for, such as a wrong sandbox name, and would run here. */
 function refuseUnreplayable({ number, reasons }: Exchange): ControlReply {
   const message = `request ${number} cannot be replayed: it was refused before it reached an operation (${reasons.join('; ')})`;
   return refuse('not_replayable', 409, message);
@@ -247,7 +247,7 @@ function undo(sandbox: Sandbox, by: string): Outcome<Undone | undefined> {
   const last = sandbox.journal.edits.last();
   if (last === undefined) return outcome(before, undefined);
   const { what } = last.edit;
-  // Who undoes a setting keeps what calls have changed since: records, and the counts of rules and rates.
+  // The undo of a setting keeps what calls have changed since: records, and the counts of rules and rates.
   const isSetting = changesNoRecord(last.edit);
   const laterCalls = isSetting ? 0 : last.laterCalls;
   const { store, counters } = isSetting ? before : last.before;
