@@ -25,7 +25,6 @@ process.stdout.on('error', () => {});
 process.stderr.on('error', () => {});
 
 const LAST_LOG_TIMEOUT_MS = 1000;
-
 const terminal = createTerminal(process.stdout, process.stderr, process.env);
 const { exitCode, command } = await run(process.argv.slice(2), process.env, terminal);
 // A reader who no longer reads the log must not keep the server from ending.

@@ -9,13 +9,16 @@ import {
   type Choices,
   chooseOptions,
 } from '../../src/core/contract/assumption-table.ts';
-import { startServer } from '../../src/index.ts';
+import type { ServerOptions } from '../../src/index.ts';
 import { type CallMock, clientCommand } from '../helpers/client-command.ts';
 import { spawnCommand } from '../helpers/command.ts';
+import { serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
+import { openMock } from '../helpers/in-process.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { waitForEnd } from '../helpers/program.ts';
 import { readSwept } from '../helpers/swept.ts';
+import { type Client, clientAt } from '../helpers/wire.ts';
 
 const folder = temporaryFolder();
 
@@ -244,24 +247,21 @@ test('an interruption ends every run and still prints the report', async () => {
   for (const pid of pids()) await waitForEnd(Number(pid));
 });
 
-/** The replies of a new server to lines with method, path and body, without headers that always differ. */
+/** The replies of a new mock to lines with method, path and body. */
 async function answersTo(
   requests: readonly string[],
   assume: Partial<Choices>,
-  tracker = new CallTracker(),
+  open: (options: ServerOptions) => Promise<Client> = openMock,
 ): Promise<unknown[]> {
   // After the ship date of some orders, and after the sunset.
   const clock = Date.parse('2032-01-01T00:00:00Z');
-  const server = await startServer({ port: 0, assume, clock, frozen: true, plain: true });
-  server.sandboxes.events.add(({ exchange }) => tracker.add(exchange));
-  const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
+  const client = await open({ assume, clock, frozen: true, plain: true });
   const answers: unknown[] = [];
   for (const request of requests) {
-    const [method = '', path = '', body = null] = request.split(' ');
-    const response = await fetch(`${server.url}${path}`, { method, headers, body });
-    answers.push(response.status, [...response.headers], await response.text());
+    const [method = '', path = '', body] = request.split(' ');
+    const { status, headers, text } = await client.send(method, `/v1${path}`, { body });
+    answers.push(status, headers, text);
   }
-  await server.close();
   return answers;
 }
 
@@ -273,7 +273,12 @@ describe('the assumptions that a run touches', () => {
   ])('include each one with an option that changes a reply to %s', async (lines) => {
     const requests = lines.split('; ');
     const touched = new CallTracker();
-    const before = await answersTo(requests, {}, touched);
+    await answersTo(requests, {}, async (options) => {
+      const server = await serverFor(options);
+      server.sandboxes.events.add(({ exchange }) => touched.add(exchange));
+      return clientAt(server.port);
+    });
+    const before = await answersTo(requests, {});
     const decisive: string[] = [];
     for (const id of ASSUMPTION_IDS) {
       for (const { name } of assumptionShape(id).options.slice(1)) {

@@ -5,6 +5,8 @@ import { listen } from './host.ts';
 import { openRaw } from './raw.ts';
 import { asker } from './wire.ts';
 
+const MAX_HEAD = 100_000;
+
 /**
  * Starts a deployment that sends the given bytes.
  *
@@ -22,7 +24,8 @@ export async function rawDeployment(answer: string | ((socket: Socket, head: str
     socket.on('data', (bytes) => {
       const text = bytes.toString('latin1');
       all += text;
-      pending += text;
+      // No head is longer, and to search the whole of a long body again takes seconds.
+      pending = (pending + text).slice(-MAX_HEAD);
       const end = pending.indexOf('\r\n\r\n');
       if (end < 0) return;
       const head = pending.slice(0, end);

@@ -7,6 +7,13 @@ import {
 } from '../../src/core/contract/assumption-table.ts';
 import type { DeploymentRequest } from '../../src/features/deployment/deployment-client.ts';
 
+const character = fc
+  .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
+  .map((code) => String.fromCodePoint(code));
+
+/** Any text. To draw it, `fc.string({ unit: 'binary' })` first makes an index of Unicode, for seconds. */
+export const anyText = fc.string({ unit: character });
+
 /** An order that is pending past its ship date. */
 export const OVERDUE = 20n;
 

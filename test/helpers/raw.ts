@@ -18,6 +18,7 @@ export async function openRaw(port: number) {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   onTestFinished(() => void socket.destroy());
   const arrived: Buffer[] = [];
+  let size = 0;
   let over = false;
   let wake = (): void => {};
   const notice = (): void => {
@@ -26,6 +27,7 @@ export async function openRaw(port: number) {
   };
   socket.on('data', (chunk: Buffer) => {
     arrived.push(chunk);
+    size += chunk.length;
     wake();
   });
   // A reset counts as an end: what had arrived by then is what a test looks at.
@@ -38,13 +40,16 @@ export async function openRaw(port: number) {
     });
   /** The next whole reply, a 100 too. `to` is the method of its request. */
   const reply = async (to = 'GET'): Promise<RawReply> => {
-    for (;;) {
+    for (let least = 1; ; ) {
+      while (size < least && !over) await more();
       const bytes = Buffer.concat(arrived);
       const parsed = parseReply(bytes, to, over);
-      arrived.splice(0, arrived.length, bytes.subarray(parsed?.end ?? 0));
-      if (parsed !== undefined) return parsed.reply;
+      const rest = bytes.subarray(typeof parsed === 'number' ? 0 : parsed.end);
+      arrived.splice(0, arrived.length, rest);
+      size = rest.length;
+      if (typeof parsed !== 'number') return parsed.reply;
       if (over) throw new Error(`No whole reply came, but ${JSON.stringify(bytes.toString())}`);
-      await more();
+      least = Math.max(parsed, size + 1);
     }
   };
   return {
@@ -71,9 +76,10 @@ export async function askRaw(port: number, request: string | Buffer, method = 'G
   return reply(method);
 }
 
+/** A reply and where it ends, or how many bytes it has at least. */
 function parseReply(bytes: Buffer, to: string, over: boolean) {
   const blank = bytes.indexOf('\r\n\r\n');
-  if (blank < 0) return undefined;
+  if (blank < 0) return 0;
   const [start = '', ...lines] = bytes.toString('latin1', 0, blank).split('\r\n');
   const status = Number(/^HTTP\/1\.1 (\d{3}) \S/.exec(start)?.[1]);
   if (Number.isNaN(status)) throw new Error(`No reply starts with ${JSON.stringify(start)}`);
@@ -91,11 +97,11 @@ function parseReply(bytes: Buffer, to: string, over: boolean) {
   const length = isEmpty ? 0 : headers['content-length'];
   if (headers['transfer-encoding'] === 'chunked' && !isEmpty) {
     const chunks = parseChunks(bytes, from);
-    return chunks && whole(Buffer.concat(chunks.parts), chunks.end);
+    return typeof chunks === 'number' ? chunks : whole(Buffer.concat(chunks.parts), chunks.end);
   }
-  if (length === undefined) return over ? whole(bytes.subarray(from), bytes.length) : undefined;
+  if (length === undefined) return over ? whole(bytes.subarray(from), bytes.length) : 0;
   const end = from + Number(length);
-  return bytes.length < end ? undefined : whole(bytes.subarray(from, end), end);
+  return bytes.length < end ? end : whole(bytes.subarray(from, end), end);
 }
 
 function parseChunks(bytes: Buffer, from: number) {
@@ -104,7 +110,8 @@ function parseChunks(bytes: Buffer, from: number) {
     const start = bytes.indexOf('\r\n', at) + 2;
     const size = Number.parseInt(bytes.toString('latin1', at, start), 16);
     const end = start + size + 2;
-    if (start < 2 || bytes.length < end) return undefined;
+    if (start < 2) return 0;
+    if (bytes.length < end) return end;
     if (size === 0) return { parts, end };
     parts.push(bytes.subarray(start, end - 2));
     at = end;

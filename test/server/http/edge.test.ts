@@ -384,7 +384,7 @@ describe('a client', () => {
     for (let turn = 0; turn < 20; turn += 1) await askRaw(port, get('/v1/pets/1'));
     expect((await count()) - 20).toBeLessThan(20);
     socket.resume();
-    await replies(30);
+    await replies(10);
     const gone = once(socket, 'close');
     socket.destroy();
     await gone;
