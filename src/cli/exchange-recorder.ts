@@ -1,7 +1,7 @@
 import { DEFAULTS } from '../core/limits.ts';
 import { type Exchange, isWaiting } from '../core/sandbox/exchange.ts';
 import { countExchange, MAX_REMEMBERED_BYTES, withoutBodies } from '../core/sandbox/journal.ts';
-import type { RanExchange } from '../server/feature.ts';
+import type { RanExchange } from '../terminal/command.ts';
 
 /** The exchanges of a run, until memory is full. Tests delete their sandboxes, and the journals with them. */
 export class ExchangeRecorder {

@@ -1,8 +1,7 @@
 import { type FindingsReport, howToGet } from '../core/sandbox/coverage.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { FEATURES } from '../features.ts';
-import type { RunEvidence } from '../server/feature.ts';
-import type { RunFile } from '../terminal/command.ts';
+import type { RunEvidence } from '../terminal/command.ts';
 
 /** The gates that a run has missed, such as `--fail-on assumed`, and why. */
 export type MissedGates = ReadonlyMap<string, string>;
@@ -14,18 +13,6 @@ export const REPORT_FORMATS: Readonly<
   ...Object.assign({}, ...FEATURES.map(({ reports }) => reports)),
   '.xml': renderJunit,
 };
-
-/** What features write of the exchanges of a run, with the files that flags name for it. */
-export function listRunFiles(flags: object): readonly (readonly [file: string, RunFile])[] {
-  const all: Readonly<Record<string, RunFile>> = Object.assign(
-    {},
-    ...FEATURES.map(({ runFiles }) => runFiles),
-  );
-  return Object.entries(flags).flatMap(([name, file]) => {
-    const { [name]: written } = all;
-    return written === undefined || file === undefined ? [] : [[String(file), written] as const];
-  });
-}
 
 /** The findings by kind, the most frequent first. Counts include findings that were not kept. */
 export function groupFindings({ counts, findings }: FindingsReport) {

@@ -2,7 +2,6 @@ import { extname } from 'node:path';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
 import { choice, convert, list, text } from '../core/shape/shapes.ts';
 import { describe, isRowName, joinWords, rowNames, suggest } from '../core/words.ts';
-import { addedRows } from '../features.ts';
 import {
   ASSIGNMENTS,
   count,
@@ -89,7 +88,7 @@ export const REPORT_FLAGS = {
     REPORT_FILES,
     `Write coverage at exit, as ${REPORT_NAMES} (JUnit).`,
   ),
-  ...addedRows('flags', 'Reports'),
+  har: forGates(OUTPUT, 'Write the exchanges that the journals still have as HAR 1.2.'),
   calls: forExec(OUTPUT, 'Write what the client sent as text, to compare runs.'),
   callsAgainst: forExec(FILE, 'Exit with 3 if the client sent other calls than in this file.', {
     spelling: 'against',

@@ -1,5 +1,5 @@
 import { countText, rowNames } from '../core/words.ts';
-import type { SweepReport } from '../server/feature.ts';
+import type { SweepReport } from '../terminal/command.ts';
 import {
   bold,
   escapeControls,

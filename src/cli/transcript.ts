@@ -10,7 +10,7 @@ import {
   maskHeaders,
 } from '../core/sandbox/exchange.ts';
 import { countText } from '../core/words.ts';
-import type { RanExchange } from '../server/feature.ts';
+import type { RanExchange } from '../terminal/command.ts';
 import { compareLines } from '../terminal/compare-lines.ts';
 import { escapeControls } from '../terminal/terminal.ts';
 

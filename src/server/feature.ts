@@ -1,9 +1,7 @@
 import type expressModule from 'express';
 import type { RequestHandler } from 'express';
 import type { AddedHandlers } from '../core/control/endpoint.ts';
-import type { FindingsReport } from '../core/sandbox/coverage.ts';
-import type { Exchange } from '../core/sandbox/exchange.ts';
-import type { AssumptionNote, CoverageReport } from '../core/sandbox/report-shapes.ts';
+import type { AssumptionNote } from '../core/sandbox/report-shapes.ts';
 import type { Responder } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Keeper, SaveScenarios } from './open-sandboxes.ts';
@@ -21,34 +19,6 @@ export interface Feature extends AddedOptions, AddedHandlers {
   openScenarios?(options: BaseOptions): Promise<KeptScenarios | undefined>;
   /** @internal */
   readonly pages?: Pages;
-  /** Files that `--coverage` can write, by the ending of their names. */
-  readonly reports?: Readonly<Record<string, (evidence: RunEvidence) => string>>;
-}
-
-/** What a run has shown to a client, and found in what it did. */
-export interface RunEvidence {
-  readonly coverage: CoverageReport;
-  readonly findings: FindingsReport;
-  /** The newest ones, in their order. */
-  readonly exchanges?: readonly RanExchange[] | undefined;
-  readonly sweep?: SweepReport | undefined;
-}
-
-/** What became of the command under each option, or each fault. */
-export interface SweepReport {
-  readonly title: string;
-  readonly rows: readonly {
-    readonly what: string;
-    readonly change: string;
-    readonly verdict: string;
-    readonly isBad: boolean;
-    readonly detail: string;
-  }[];
-}
-
-export interface RanExchange {
-  readonly sandbox: string;
-  readonly exchange: Exchange;
 }
 
 export interface OpenedResponder {

@@ -1,6 +1,7 @@
-import type { Route } from '../client/control-client.ts';
+import type { FindingsReport } from '../core/sandbox/coverage.ts';
+import type { Exchange } from '../core/sandbox/exchange.ts';
+import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
 import { describe, joinWords, suggest } from '../core/words.ts';
-import type { RanExchange } from '../server/feature.ts';
 import { readText, SETTINGS_LIMIT } from '../server/files.ts';
 import type { OptionGroups } from '../server/options.ts';
 import type { Terminal } from './terminal.ts';
@@ -55,11 +56,30 @@ export interface FeatureCommand extends CommandShape {
   load(): Promise<LoadedCommand>;
 }
 
-/** What the program can write of the exchanges of a run, to a file that a flag names. */
-export interface RunFile {
-  /** Where a server that somebody else started answers with it. */
-  readonly route: Route;
-  write(exchanges: readonly RanExchange[], origin: string): Promise<string>;
+/** What a run has shown to a client, and found in what it did. */
+export interface RunEvidence {
+  readonly coverage: CoverageReport;
+  readonly findings: FindingsReport;
+  /** The newest ones, in their order. */
+  readonly exchanges?: readonly RanExchange[] | undefined;
+  readonly sweep?: SweepReport | undefined;
+}
+
+/** What became of the command under each option, or each fault. */
+export interface SweepReport {
+  readonly title: string;
+  readonly rows: readonly {
+    readonly what: string;
+    readonly change: string;
+    readonly verdict: string;
+    readonly isBad: boolean;
+    readonly detail: string;
+  }[];
+}
+
+export interface RanExchange {
+  readonly sandbox: string;
+  readonly exchange: Exchange;
 }
 
 /** What a feature adds to the program. */
@@ -67,8 +87,8 @@ export interface ProgramFeature {
   /** Rows of flags that no server takes. */
   readonly flags?: OptionGroups;
   readonly commands?: Readonly<Record<string, FeatureCommand>>;
-  /** By the names of their flags. */
-  readonly runFiles?: Readonly<Record<string, RunFile>>;
+  /** Files that `--coverage` can write, by the ending of their names. */
+  readonly reports?: Readonly<Record<string, (evidence: RunEvidence) => string>>;
   /** Called before a server starts. Throws a UsageError to refuse. */
   beforeStart?(flags: object, terminal: Terminal): Promise<void>;
 }

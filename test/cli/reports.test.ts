@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { escapeMarkup, type MissedGates, REPORT_FORMATS } from '../../src/cli/reports.ts';
 import type { Finding } from '../../src/core/sandbox/report-shapes.ts';
 import { startServer } from '../../src/index.ts';
-import type { RunEvidence } from '../../src/server/feature.ts';
 import type { RunningServer } from '../../src/server/server.ts';
+import type { RunEvidence } from '../../src/terminal/command.ts';
 
 let server: RunningServer;
 const ask = (path: string, init: RequestInit = {}, key = 'demo-key') =>

@@ -7,7 +7,7 @@ import {
   readCallParts,
   writeTranscript,
 } from '../../src/cli/transcript.ts';
-import type { RanExchange } from '../../src/server/feature.ts';
+import type { RanExchange } from '../../src/terminal/command.ts';
 import { exchangeWith } from '../helpers/exchange.ts';
 
 interface Sent {

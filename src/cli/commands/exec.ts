@@ -1,12 +1,13 @@
 import { beforeStart } from '../../features.ts';
+import { packageVersion } from '../../server/files.ts';
 import { readTextFile, refusal } from '../../terminal/command.ts';
+import { writeHar } from '../../terminal/har.ts';
 import { formatNotice } from '../../terminal/terminal.ts';
 import { CallTracker } from '../call-tracker.ts';
 import { describeEnding, type FinishedRun, Runner } from '../child.ts';
 import { ExchangeRecorder } from '../exchange-recorder.ts';
 import type { Flags, ProgramCommand } from '../flags.ts';
 import { openLog, renderNotice } from '../log.ts';
-import { listRunFiles } from '../reports.ts';
 import { concludeRun } from '../run-evidence.ts';
 import { compareTranscripts, readCallParts, writeTranscript } from '../transcript.ts';
 import { reloadNotice } from './serve.ts';
@@ -28,9 +29,7 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   const earlier = await readEarlierCalls(flags);
   const tracker = new CallTracker();
   const recorder = new ExchangeRecorder();
-  const runFiles = listRunFiles(flags);
-  const isRecorded =
-    runFiles.length > 0 || flags.calls !== undefined || earlier.calls !== undefined;
+  const isRecorded = [flags.har, flags.calls, earlier.calls].some((it) => it !== undefined);
   const isShown = flags.coverage?.some((file) => file.endsWith('.html'));
   const run = await runner.run(
     {
@@ -55,14 +54,8 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
   if (ending.kind !== 'exited')
     notices.write(formatNotice(`${words[0]} ${describeEnding(ending).text}`));
   if (ending.kind === 'not-started') return { exitCode: ending.exitCode };
-  const { files, ...compared } = compareRun(flags, run, recorder, earlier);
-  const { origin } = new URL(run.server.url);
-  const writing = runFiles.map(async ([file, { write }]) => {
-    return [file, await write(recorder.newest(), origin)] as const;
-  });
   const concluded = await concludeRun({ ...terminal, style }, flags, {
-    ...compared,
-    files: [...(await Promise.all(writing)), ...files],
+    ...compareRun(flags, run, recorder, earlier),
     title: words.join(' '),
     tracker,
     wasCalled: tracker.calls > 0,
@@ -75,7 +68,7 @@ export const exec: ProgramCommand = async ({ flags, positionals: words, terminal
 const CUT = 'the command made too many calls to compare: memory does not hold them';
 
 function compareRun(
-  { calls, callsAgainst: file = '' }: Flags,
+  { har, calls, callsAgainst: file = '' }: Flags,
   { server }: FinishedRun,
   recorder: ExchangeRecorder,
   earlier: EarlierCalls,
@@ -85,9 +78,15 @@ function compareRun(
   const sent = isCompared ? writeTranscript(recorder.list(), earlier.parts) : '';
   const difference =
     earlier.calls === undefined ? undefined : compareTranscripts(earlier.calls, sent);
+  const files: [string, string][] = [];
+  if (har !== undefined) {
+    const { origin } = new URL(server.url);
+    files.push([har, [...writeHar(packageVersion(), origin, exchanges)].join('')]);
+  }
+  if (calls !== undefined) files.push([calls, sent]);
   return {
     evidence: { coverage: server.coverage(), findings: server.findings(), exchanges },
-    files: calls === undefined ? [] : [[calls, sent] as const],
+    files,
     problems: isCompared && recorder.isCut ? [CUT] : [],
     difference: difference && { ...difference, file },
   };

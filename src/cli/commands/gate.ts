@@ -3,7 +3,6 @@ import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { asError } from '../../core/thrown.ts';
 import type { ProgramCommand } from '../flags.ts';
 import { explainError, openControl } from '../open-control.ts';
-import { listRunFiles } from '../reports.ts';
 import { concludeRun } from '../run-evidence.ts';
 
 /** Judges what a server has shown that somebody else started, as `exec` judges its own. */
@@ -12,23 +11,20 @@ export const gate: ProgramCommand = async ({ flags, terminal }) => {
   // An address without a name stands for the server.
   const all = flags.sandbox === undefined && sandbox === DEFAULT_SANDBOX;
   const query = { all };
-  const runFiles = listRunFiles(flags);
+  const { har } = flags;
   const read = async () => {
-    const [coverage, findings, ...files] = await Promise.all([
+    const [coverage, findings, exchanges] = await Promise.all([
       client.call('GET /coverage', { query }),
       client.call('GET /findings', { query }),
-      ...runFiles.map(async ([file, { route }]) => {
-        const reply = await client.request(route, { query });
-        return [file, await reply.text()] as const;
-      }),
+      har && client.send('GET /requests.har', { query }).then((reply) => reply.text()),
     ]);
     const replies = [...coverage.documented, ...coverage.assumed];
     const isReported = findings.total > 0 || replies.some(({ count }) => count > 0);
     // A forced reply is in no report, and a deleted sandbox in no list, which can be long.
     const wasCalled = isReported || (await isListed(client, all ? undefined : sandbox));
-    return { coverage, findings, files, wasCalled };
+    return { coverage, findings, exchanges, wasCalled };
   };
-  const { coverage, findings, files, wasCalled } = await read().catch((error) => {
+  const { coverage, findings, exchanges, wasCalled } = await read().catch((error) => {
     throw explainError(asError(error));
   });
   const exitCode = await concludeRun(terminal, flags, {
@@ -36,7 +32,7 @@ export const gate: ProgramCommand = async ({ flags, terminal }) => {
     evidence: { coverage, findings },
     wasCalled,
     isGated: true,
-    files,
+    files: har && exchanges ? [[har, exchanges]] : [],
   });
   return { exitCode };
 };

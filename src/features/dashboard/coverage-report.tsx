@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { parseJson } from '../../core/json.ts';
-import type { SweepReport } from '../../server/feature.ts';
+import type { SweepReport } from '../../terminal/command.ts';
 import './dashboard.css';
 import { type CoverageProps, CoverageTable } from './parts/coverage.tsx';
 import { Sides } from './parts/message.tsx';

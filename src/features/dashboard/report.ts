@@ -5,7 +5,7 @@ import { formatExchange } from '../../core/control/journal/exchange-text.ts';
 import { howToGet } from '../../core/sandbox/coverage.ts';
 import { withoutBodies } from '../../core/sandbox/journal.ts';
 import type { ReplyCoverage } from '../../core/sandbox/report-shapes.ts';
-import type { RanExchange, RunEvidence } from '../../server/feature.ts';
+import type { RanExchange, RunEvidence } from '../../terminal/command.ts';
 import { PAGE_FOLDER } from './pages.ts';
 
 /** Characters of all exchanges in a report, and of one with its bodies. Longer ones lose the bodies. */

@@ -8,7 +8,7 @@ import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
 import { EVENTS } from '../events/feature.ts';
-import { HAR_ENDPOINTS } from '../har/endpoints.ts';
+import { HAR } from '../har/feature.ts';
 import { OPENAPI_ENDPOINTS } from '../openapi/endpoints.ts';
 import { RESOURCES } from '../resources/feature.ts';
 import { TIME_TRAVEL } from '../time-travel/feature.ts';
@@ -21,7 +21,7 @@ const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
 /** What this build has besides the core, a line each. */
 const FEATURES = [
   EVENTS, //
-  HAR_ENDPOINTS,
+  HAR,
   OPENAPI_ENDPOINTS,
   RESOURCES,
   TIME_TRAVEL,

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { ExchangeRecorder } from '../../../src/cli/exchange-recorder.ts';
-import { writeHar } from '../../../src/features/har/har.ts';
+import { writeHar } from '../../../src/terminal/har.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { exchangeWith } from '../../helpers/exchange.ts';
 import { openMock } from '../../helpers/in-process.ts';

@@ -1,34 +1,15 @@
-import { byteLength } from '../../core/bytes.ts';
-import { reasonPhrase } from '../../core/contract/reason-phrase.ts';
-import { parseQuery, parseTarget } from '../../core/contract/target.ts';
-import type { ControlCall } from '../../core/control/endpoint.ts';
-import { NO_REPLY } from '../../core/control/journal/exchange-text.ts';
-import { type HAR_FILTER, readOrdered } from '../../core/control/journal/journal-endpoints.ts';
-import { findHeader, type Message, pairHeaders } from '../../core/raw-http.ts';
+import { byteLength } from '../core/bytes.ts';
+import { reasonPhrase } from '../core/contract/reason-phrase.ts';
+import { parseQuery, parseTarget } from '../core/contract/target.ts';
+import { NO_REPLY } from '../core/control/journal/exchange-text.ts';
+import { findHeader, type Message, pairHeaders } from '../core/raw-http.ts';
 import {
   bodyText,
   type Exchange,
   isDropped,
   maskHeaders,
   maskTarget,
-} from '../../core/sandbox/exchange.ts';
-import type { ValueOf } from '../../core/shape/shapes.ts';
-
-export const HAR_HANDLERS = {
-  async exportRequests(call: ControlCall<unknown, ValueOf<typeof HAR_FILTER>>) {
-    const { sandbox, origin, parts } = call;
-    const { all, ...query } = call.query;
-    const { persistence, sandboxes, version } = parts;
-    const names = all ? [...(await persistence.unused()).keys()] : [];
-    const selected = all ? names.flatMap((name) => sandboxes.find(name) ?? []) : [sandbox];
-    const exported = selected.map(async (one) => {
-      const { exchanges } = await readOrdered(persistence.of(one).journal, query);
-      return exchanges.map((exchange) => ({ sandbox: one.name, exchange }));
-    });
-    const ran = (await Promise.all(exported)).flat();
-    return { status: 200, content: writeHar(version, origin, ran) };
-  },
-};
+} from '../core/sandbox/exchange.ts';
 
 const UNKNOWN = -1;
 
