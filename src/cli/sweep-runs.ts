@@ -26,14 +26,15 @@ export interface VariantRun
 }
 
 export interface SweepRun extends FinishedRun {
-  readonly output: Tail;
+  readonly output: OutputTail;
   readonly tracker: CallTracker;
   readonly wasInjected: boolean;
 }
 
-export function createRun(
+/** @returns what runs the command under one variant, or as it is; undefined if a signal came */
+export function createVariantRunner(
   runner: Runner,
-  limit: number | undefined,
+  timeoutFlag: number | undefined,
   notify: (message: string) => void,
 ) {
   const printed = new Set<string>();
@@ -43,14 +44,14 @@ export function createRun(
   };
   return async (
     { assume = runner.settings.assume, fault }: Pick<Variant, 'assume' | 'fault'>,
-    timeout?: number,
+    defaultTimeout?: number,
   ): Promise<SweepRun | undefined> => {
-    const output = new Tail();
+    const output = new OutputTail();
     const tracker = new CallTracker();
     const book = fault && createFaultBook(fault.rule);
     let wasInjected = fault === undefined;
     const onOutput = (text: string) => output.add(text);
-    const child = { onOutput, ownGroup: true, timeout: limit ?? timeout };
+    const child = { onOutput, ownGroup: true, timeout: timeoutFlag ?? defaultTimeout };
     const finished = await runner.run({ assume, onNotice }, child, ({ sandboxes }) => {
       sandboxes.events.add(({ kind, exchange }) => {
         if (kind === 'exchange') tracker.add(exchange);
@@ -148,7 +149,7 @@ export function judgeRun(
 /** Characters of a command's output: the last lines say why it failed. */
 const MAX_OUTPUT = 64 * 1024;
 
-export class Tail {
+export class OutputTail {
   #text = '';
 
   add(text: string): void {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CallTracker } from '../../src/cli/call-tracker.ts';
-import { Tail } from '../../src/cli/sweep-runs.ts';
+import { OutputTail } from '../../src/cli/sweep-runs.ts';
 import {
   ASSUMPTION_IDS,
   assumptionShape,
@@ -292,7 +292,7 @@ describe('the assumptions that a run touches', () => {
 });
 
 test('the last lines of long output are kept without control characters', () => {
-  const tail = new Tail();
+  const tail = new OutputTail();
   for (let count = 0; count < 100_000; count += 1) tail.add(`line ${count}\n`);
   tail.add('\u001B[31mr\u202Ee\u2066d\u001B[39m\u0007\r\n\n');
   expect(tail.lines(2)).toEqual(['line 99999', 'red']);

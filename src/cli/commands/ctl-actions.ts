@@ -8,11 +8,11 @@ import { describeCoverage } from '../run-evidence.ts';
 import { callEndpoint, RECORD_ACTIONS } from './ctl-records.ts';
 import {
   type Action,
+  type ActionResult,
   createTable,
   exchangeRow,
   parseAssignments,
   parseJsonAssignments,
-  type Result,
 } from './ctl-tables.ts';
 
 const MAX_EXCHANGES = 20;
@@ -244,7 +244,7 @@ function durationHint(text: string): string {
   return ` (did you mean +P${/[dw]/i.test(unit) ? '' : 'T'}${count}${unit.toUpperCase()}?)`;
 }
 
-function createHoldTable(held: ReplyOf<'GET /holds'>): Result {
+function createHoldTable(held: ReplyOf<'GET /holds'>): ActionResult {
   return createTable(held, 'exchange', 'name', 'method', 'target', 'since');
 }
 

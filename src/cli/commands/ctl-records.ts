@@ -8,11 +8,11 @@ import { parseChoice, readTextFile, refusal, UsageError } from '../../terminal/c
 import { ANY_NUMBER } from '../command-table.ts';
 import {
   type Action,
+  type ActionResult,
   createTable,
   parseAssignments,
   parseJsonAssignments,
   parseJsonText,
-  type Result,
 } from './ctl-tables.ts';
 
 /** The `_limit` of `get` by default: a store can have a million records. */
@@ -89,11 +89,11 @@ async function changeRecord(
   collection: CollectionName,
   id = '',
   body: object,
-): Promise<Result> {
+): Promise<ActionResult> {
   return recordResult(await client.call(`PATCH /${collection}/{id}`, { path: { id }, body }));
 }
 
-function recordResult(record: unknown): Result {
+function recordResult(record: unknown): ActionResult {
   const json: object = Object(record);
   return { rows: [json], json };
 }
@@ -115,7 +115,7 @@ function fieldValue(field: Member<unknown> | undefined, text: string): unknown {
 export async function callEndpoint(
   client: ControlClient,
   [id, ...words]: readonly string[],
-): Promise<Result> {
+): Promise<ActionResult> {
   // Only this action needs the endpoints, with all that they import.
   const { listEndpoints } = await import('../../core/control/control-api.ts');
   const endpoints = listEndpoints(FEATURES);

@@ -13,10 +13,14 @@ export interface Action {
   /** Calls what exists at the default sandbox only. */
   readonly defaultOnly?: true;
   readonly summary: string;
-  readonly run: (client: ControlClient, words: readonly string[], flags: Flags) => Promise<Result>;
+  readonly run: (
+    client: ControlClient,
+    words: readonly string[],
+    flags: Flags,
+  ) => Promise<ActionResult>;
 }
 
-export interface Result {
+export interface ActionResult {
   /** The rows of a table; its headings are the names of their members. */
   readonly rows?: readonly object[];
   readonly facts?: readonly Fact[];
@@ -28,13 +32,13 @@ export interface Result {
 export function createTable<Row extends object>(
   list: readonly Row[],
   ...members: readonly (keyof Row & string)[]
-): Result {
+): ActionResult {
   const rows = list.map((row) => Object.fromEntries(members.map((name) => [name, row[name]])));
   return { rows, json: list };
 }
 
 /** A result for a person. Clients influence the cells, so they are escaped. */
-export function renderResult({ rows, facts, text = '' }: Result, style: Style): string {
+export function renderResult({ rows, facts, text = '' }: ActionResult, style: Style): string {
   if (facts !== undefined) return renderTable(facts, style);
   if (rows === undefined) return text;
   if (rows.length === 0) return `none\n${text}`;

@@ -8,7 +8,7 @@ import { renderNotice } from '../log.ts';
 import { NO_CALLS, writeReports } from '../run-evidence.ts';
 import { planFaults, planOptions, type Variant } from '../sweep-plan.ts';
 import {
-  createRun,
+  createVariantRunner,
   formatVariant,
   judgeRun,
   runAll,
@@ -25,7 +25,7 @@ export const sweep: ProgramCommand = async ({ flags, positionals: command, termi
   const { notices } = terminal;
   const runner = new Runner(command, flags, (_, child) => child.stop());
   const progress = createProgress(notices, 'sweep');
-  const run = createRun(runner, flags.timeout, (message) => {
+  const run = createVariantRunner(runner, flags.timeout, (message) => {
     progress('');
     notices.write(renderNotice(message, 'pretty'));
   });

@@ -20,7 +20,7 @@ import {
 } from '../../core/control/journal/time-travel-endpoints.ts';
 import { type ControlReply, json, NO_CONTENT, refuse } from '../../core/control/reply.ts';
 import { parseInput, tryParseJson } from '../../core/json.ts';
-import { findHeader, mergeHeaders } from '../../core/raw-http.ts';
+import { findHeader, mergeHeaders, withoutHeaders } from '../../core/raw-http.ts';
 import { answer, type Outcome, outcome } from '../../core/sandbox/answer.ts';
 import { changesNoRecord } from '../../core/sandbox/edit-log.ts';
 import {
@@ -172,14 +172,13 @@ function isSameReply({ reply: one }: Exchange, { reply: other }: Exchange): bool
     body instanceof Uint8Array && otherBody instanceof Uint8Array
       ? body.every((byte, at) => byte === otherBody[at])
       : body === otherBody;
-  return isSame && formatComparable(one.headers) === formatComparable(other.headers);
+  const [headers, otherHeaders] = [one, other].map((reply) =>
+    withoutHeaders(reply.headers, NOT_COMPARED).join('\n'),
+  );
+  return isSame && headers === otherHeaders;
 }
 
-function formatComparable(headers: readonly string[]): string {
-  return headers
-    .filter((_, at) => !/^(?:mock-basis|date)$/i.test(headers[at - (at % 2)] ?? ''))
-    .join('\n');
-}
+const NOT_COMPARED: ReadonlySet<string> = new Set(['mock-basis', 'date']);
 
 const MAX_SHOWN_BYTES = 256 * 1024;
 
