@@ -85,6 +85,7 @@ function createCall(
 
 /** A request whose body may still arrive. */
 export interface Arrival {
+  readonly parts: ServiceParts;
   readonly head: RequestHead;
   readonly target: Target;
   readonly location: SandboxLocation;
@@ -97,19 +98,20 @@ export interface Arrival {
 
 /** @param refusal of a request that HTTP forbids */
 export function openArrival(
-  { sandboxes }: ServiceParts,
+  parts: ServiceParts,
   head: RequestHead,
   target: Target,
   onDisconnect: Arrival['onDisconnect'],
   refusal?: Reply,
 ): Arrival {
+  const { sandboxes } = parts;
   const location =
     refusal === undefined
       ? locateSandbox(sandboxes, target.sandbox, head.headers)
       : { sandbox: sandboxes.default, authorization: undefined, refusal };
   const operation = findOperation(target, head.method);
   const forwarded = findUpstream(sandboxes, target);
-  return { head, target, location, operation, forwarded, onDisconnect };
+  return { parts, head, target, location, operation, forwarded, onDisconnect };
 }
 
 function findUpstream({ upstream }: Sandboxes, target: Target) {
@@ -131,43 +133,36 @@ export function bodyLimit({ head, operation, forwarded, location }: Arrival): nu
 }
 
 /** A promise if the request asks for something with `Prefer`, or more than memory keeps the sandbox. */
-export function answerArrival(
-  parts: ServiceParts,
-  arrival: Arrival,
-  body: RequestBody,
-): Exchange | Promise<Exchange> {
-  const { persistence } = parts;
-  const { head, target, location, operation, forwarded } = arrival;
+export function answerArrival(arrival: Arrival, body: RequestBody): Exchange | Promise<Exchange> {
+  const { parts, head, target, location, operation, forwarded } = arrival;
   const { sandbox, authorization } = location;
   const request = createServiceRequest(head, target, authorization, body, operation);
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined)
-    return recordAnswer(persistence, sandbox, { ...request, supplied: { reply: refusal } });
-  const preference = findPreference(parts, head, sandbox, request);
+    return recordAnswer(parts.persistence, sandbox, { ...request, supplied: { reply: refusal } });
+  const preference = findPreference(arrival, request);
   if (forwarded !== undefined || preference instanceof Promise)
-    return answerLater(parts, arrival, body, request, preference);
-  return recordAnswer(persistence, sandbox, request, preference);
+    return answerLater(arrival, body, request, preference);
+  return recordAnswer(parts.persistence, sandbox, request, preference);
 }
 
 /** What the server decides about the call, else what the request prefers. */
 function findPreference(
-  { sandboxes, persistence, platform }: ServiceParts,
-  { headers: { prefer } }: RequestHead,
-  sandbox: Sandbox,
+  { parts, head, location: { sandbox } }: Arrival,
   { call }: ServiceRequest,
 ): Promise<Preference | undefined> | Preference | undefined {
-  const override = call && sandboxes.override?.(call);
+  const { prefer } = head.headers;
+  const override = call && parts.sandboxes.override?.(call);
   const isRead = prefer !== undefined && call !== undefined && !sandbox.state.settings.start.plain;
   if (override !== undefined || !isRead) return override;
-  return readPrefer(String(prefer), platform, async () =>
-    persistence.run(sandbox, () => sandbox.read()),
+  return readPrefer(String(prefer), parts.platform, async () =>
+    parts.persistence.run(sandbox, () => sandbox.read()),
   );
 }
 
 /** Answers once the preference is read, and the upstream has replied where no rule does. */
 async function answerLater(
-  { persistence }: ServiceParts,
-  { location: { sandbox }, forwarded, onDisconnect }: Arrival,
+  { parts: { persistence }, location: { sandbox }, forwarded, onDisconnect }: Arrival,
   body: RequestBody,
   request: ServiceRequest,
   preferring: Promise<Preference | undefined> | Preference | undefined,
@@ -208,8 +203,7 @@ export function recordAnswer(
 
 /** Remembers that the client has left before its reply was sent, as far as that can be kept. */
 export async function loseReply(
-  { persistence }: ServiceParts,
-  sandbox: Sandbox,
+  { parts: { persistence }, location: { sandbox } }: Arrival,
   exchange: Exchange,
 ): Promise<void> {
   try {

@@ -80,7 +80,7 @@ export async function openMock(
     const arrival = openArrival(parts, head, parseTarget(url), neverLeaves);
     const limit = bodyLimit(arrival);
     const body = limit === undefined ? NO_BODY : bodyOf(sent, limit);
-    const exchange = await answerArrival(parts, arrival, body);
+    const exchange = await answerArrival(arrival, body);
     const { sandbox } = arrival.location;
     if (isWaiting(exchange)) {
       await new Promise<void>((send) => {

@@ -148,10 +148,10 @@ export function matchCall(
   const isPlain = preference === undefined && state.latches.size === 0;
   if (isPlain && book.get(call.operation)?.length === 0) return outcome(state, undefined);
   const counter = new CallCounter(state.counters.rules);
-  let latch: RuleMatch | undefined;
-  for (const { book: latchBook } of state.latches.values()) {
-    const latched = matchRules(latchBook, counter, call, start.seed);
-    latch ??= latched;
+  let latched: RuleMatch | undefined;
+  for (const latch of state.latches.values()) {
+    const match = matchRules(latch.book, counter, call, start.seed);
+    latched ??= match;
   }
   const preferred =
     preference?.kind === 'scenario'
@@ -159,16 +159,16 @@ export function matchCall(
       : undefined;
   const match = preferred ?? matchRules(book, counter, call, start.seed);
   const { counts: rules } = counter;
-  const result = latch === undefined ? match : addLatch(latch, match);
+  const result = latched === undefined ? match : addHold(latched, match);
   if (rules === state.counters.rules) return outcome(state, result);
   return outcome(state, result, { counters: { ...state.counters, rules } });
 }
 
 /** A latch adds its hold to the rule that matched, unless it has a reply of its own. Its release alone says when. */
-function addLatch(latch: RuleMatch, match: RuleMatch | undefined): RuleMatch {
-  const isOwn = (latch.reply ?? latch.patch ?? latch.fault) !== undefined;
-  if (isOwn || match === undefined) return latch;
-  return { ...match, delay: 0, hold: latch.hold };
+function addHold(latched: RuleMatch, match: RuleMatch | undefined): RuleMatch {
+  const isOwn = (latched.reply ?? latched.patch ?? latched.fault) !== undefined;
+  if (isOwn || match === undefined) return latched;
+  return { ...match, delay: 0, hold: latched.hold };
 }
 
 export function needsService(match: RuleMatch | undefined): boolean {

@@ -1,6 +1,5 @@
 import type { Exchange, HeldExchange } from './exchange.ts';
 import { type ExchangeFilter, passes } from './exchange-filter.ts';
-import type { State } from './state.ts';
 
 export interface JournalQuery {
   readonly filter?: ExchangeFilter | undefined;
@@ -59,9 +58,4 @@ export function selectExchanges(
   // No dropped exchange can match, as long as the clock was not set back.
   const isComplete = dropped === 0 || from > oldestAt || after >= oldest - 1;
   return { exchanges, total, dropped, number, isComplete };
-}
-
-export interface RememberedStates {
-  readonly before: State;
-  readonly after: State;
 }

@@ -13,7 +13,6 @@ import {
   type JournalPage,
   type JournalQuery,
   type JournalSize,
-  type RememberedStates,
   selectExchanges,
 } from './journal-page.ts';
 import type { State } from './state.ts';
@@ -94,7 +93,8 @@ export class Journal {
     }
   }
 
-  remembered(number: number): RememberedStates | undefined {
+  /** The states around an exchange, while they are remembered. */
+  remembered(number: number): { readonly before: State; readonly after: State } | undefined {
     const { before, after } = this.#entry(number) ?? {};
     return before === undefined || after === undefined ? undefined : { before, after };
   }

@@ -101,9 +101,9 @@ async function callService(
   const arrival = openArrival(parts, sent, target, onDisconnect);
   const limit = bodyLimit(arrival);
   const body = limit === undefined ? NO_BODY : limitBody(sent, limit);
-  const exchange = await answerArrival(parts, arrival, body);
+  const exchange = await answerArrival(arrival, body);
   const { sandbox } = arrival.location;
-  const cancel = onDisconnect(() => void loseReply(parts, sandbox, exchange));
+  const cancel = onDisconnect(() => void loseReply(arrival, exchange));
   if (isWaiting(exchange)) {
     const { holds } = sandbox;
     const released = new Promise<void>((send) => holds.wait(exchange, { send, onDisconnect }));

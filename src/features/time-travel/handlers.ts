@@ -31,7 +31,6 @@ import {
   type ServiceRequest,
 } from '../../core/sandbox/exchange.ts';
 import type { ReadyReply } from '../../core/sandbox/holds.ts';
-import type { RememberedStates } from '../../core/sandbox/journal-page.ts';
 import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import { readPrefer } from '../../core/sandbox/preference.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
@@ -198,7 +197,11 @@ function describeAlternative(id: AssumptionId, option: string, other: Exchange):
 }
 
 function withStates<Body, Query>(
-  handle: ExchangeHandler<Body, Query, [exchange: Exchange, states: RememberedStates]>,
+  handle: ExchangeHandler<
+    Body,
+    Query,
+    [exchange: Exchange, states: { before: State; after: State }]
+  >,
 ): ExchangeHandler<Body, Query, []> {
   return withExchange(async (call, exchange) => {
     const { whyNoUndo } = call.parts.persistence;

@@ -30,7 +30,6 @@ export type ServiceHandler = (
 
 /** A call on its way from the first byte of its request to the last one of its reply. */
 interface CallUnderWay {
-  readonly parts: ServiceParts;
   readonly arrival: Arrival;
   readonly response: ServerResponse;
   readonly pending: PendingResponses;
@@ -48,7 +47,7 @@ export function createServiceHandler(
     }
     const onLeave = (act: () => void) => onDisconnect(incoming.socket, act);
     const arrival = openArrival(parts, readHead(incoming), target, onLeave, refusal);
-    const call = { parts, arrival, response, pending };
+    const call = { arrival, response, pending };
     const limit = bodyLimit(arrival);
     if (limit === undefined) answerAndSend(call, NO_BODY);
     else {
@@ -62,7 +61,7 @@ export function createServiceHandler(
 /** Answers, keeps the exchange, and sends the reply once it is kept. */
 function answerAndSend(call: CallUnderWay, body: RequestBody): void {
   try {
-    const exchange = answerArrival(call.parts, call.arrival, body);
+    const exchange = answerArrival(call.arrival, body);
     if (!(exchange instanceof Promise)) sendWhenDue(call, exchange);
     else exchange.then((kept) => sendWhenDue(call, kept)).catch((error) => fail(call, error));
   } catch (error) {
@@ -72,12 +71,11 @@ function answerAndSend(call: CallUnderWay, body: RequestBody): void {
 
 /** Sends the reply after its hold and its delay. */
 function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
-  const { parts, arrival, response, pending } = call;
-  const { sandbox } = arrival.location;
+  const { arrival, response, pending } = call;
   const { delay, hold } = exchange;
   if (delay > 0 || hold !== undefined) {
     response.once('close', () => {
-      if (!response.headersSent) void loseReply(parts, sandbox, exchange);
+      if (!response.headersSent) void loseReply(arrival, exchange);
     });
   }
   const send = (): void => {
@@ -85,7 +83,7 @@ function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
     else pending.delay(response, delay, () => sendExchange(call, exchange));
   };
   if (hold === undefined) send();
-  else sandbox.holds.wait(exchange, { send, onDisconnect: arrival.onDisconnect });
+  else arrival.location.sandbox.holds.wait(exchange, { send, onDisconnect: arrival.onDisconnect });
 }
 
 /** Writes the reply, or breaks it as the fault says. */
