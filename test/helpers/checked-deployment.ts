@@ -5,6 +5,7 @@ import {
   chooseOptions,
   optionNames,
 } from '../../src/core/contract/assumption-table.ts';
+import { createStart } from '../../src/core/scenario/sandbox-start.ts';
 import { createStore, type Store } from '../../src/core/store/store.ts';
 import { prepareMock } from '../../src/features/deployment/ask-mock.ts';
 import {
@@ -73,8 +74,8 @@ export interface Circumstances {
   readonly draw?: (bound: number) => number;
 }
 
-/** Another than that of the mock that is asked. */
-const SEED = 7;
+/** Its seed is another than that of the mock that is asked. */
+const START = createStart({ plain: true, seed: 7 }, deploymentStore());
 
 /** A request takes so many milliseconds. */
 const LATENCY_MS = 10;
@@ -93,7 +94,7 @@ export async function checked(
   } = circumstances;
   const { draw = () => 0, change = (reply) => reply } = circumstances;
   const options = { ...WHOLE_CHECK, ...circumstances.options };
-  const open = prepareMock(deploymentStore(circumstances.animals), startsAt, SEED);
+  const open = prepareMock(deploymentStore(circumstances.animals), startsAt, START);
   const primary = open(chooseOptions(assume));
   const replica = lag === 0 ? primary : open(chooseOptions(assume));
   const late: { readonly at: number; readonly request: DeploymentRequest }[] = [];

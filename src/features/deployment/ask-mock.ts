@@ -27,9 +27,9 @@ export type AskMock = (request: DeploymentRequest, elapsed?: number) => MockRepl
 export function prepareMock(
   store: Store,
   now: number,
-  seed?: number,
+  start: Start = PLAIN,
 ): (choices: Choices) => AskMock {
-  const initial = { ...initialState(findStart(seed), now), store };
+  const initial = { ...initialState(start, now), store };
   return (choices) => {
     const settings = { ...initial.settings, choices, represent: representLate(choices) };
     let state = { ...initial, settings };
@@ -46,15 +46,8 @@ export function prepareMock(
   };
 }
 
-const NO_RECORDS = createStore({ animals: [], inventory: [], orders: [] });
-const starts = new Map<number | undefined, Start>();
-
-/** All mocks share the settings of a start. */
-function findStart(seed: number | undefined): Start {
-  const start = starts.get(seed) ?? createStart({ plain: true, seed }, NO_RECORDS);
-  starts.set(seed, start);
-  return start;
-}
+/** The settings of all mocks that are asked. */
+const PLAIN = createStart({ plain: true }, createStore({ animals: [], inventory: [], orders: [] }));
 
 /** Reads the choices with the first record, so that a reply without one does not depend on them. */
 function representLate(choices: Choices): Representation {

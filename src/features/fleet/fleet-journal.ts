@@ -21,7 +21,7 @@ import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { readTotals, writeTotals } from './fleet-totals.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
-import { CLAIM, END_HOLD, type Script, SIZE, sandboxKey } from './scripts.ts';
+import { CLAIM_HOLDS, END_HOLD, READ_SIZE, type Script, sandboxKey } from './scripts.ts';
 import { readExchange, writeExchange } from './stored-exchange.ts';
 
 /** How many texts one reply of Redis has at most: a slow connection must not be silent for long. */
@@ -99,7 +99,7 @@ export class FleetJournal implements JournalReader {
 
   async size(): Promise<JournalSize> {
     await this.#followed;
-    const reply = await this.#context.redis.eval(SIZE, [this.#sandbox.name]);
+    const reply = await this.#context.redis.eval(READ_SIZE, [this.#sandbox.name]);
     const [generation = '', number = 0, cleared = 0, size = 0] = Array.isArray(reply) ? reply : [];
     this.noteGeneration(generation);
     return { number, size, dropped: number - cleared - size };
@@ -185,7 +185,7 @@ export class FleetJournal implements JournalReader {
     const { redis, ttl } = this.#context;
     const numbers = due.map(({ number }) => `${number}`);
     const args = [this.#sandbox.name, this.#generation, why, `${count}`, `${ttl}`, ...numbers];
-    const reply = await redis.eval(CLAIM, args, { once: true });
+    const reply = await redis.eval(CLAIM_HOLDS, args, { once: true });
     const [claimed, held] = Array.isArray(reply) ? reply : [[], 0];
     return { claimed: new Set(Array.from<string, number>(claimed, Number)), held: Number(held) };
   }

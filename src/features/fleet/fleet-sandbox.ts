@@ -12,14 +12,14 @@ import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createLimitError, StorageError } from '../../core/sandbox/storage-error.ts';
 import { type FleetContext, FleetJournal } from './fleet-journal.ts';
-import { addUp, writeTotals } from './fleet-totals.ts';
-import { ASKS, sandboxKey } from './scripts.ts';
+import { compactTotals, writeTotals } from './fleet-totals.ts';
+import { sandboxKey, UPDATE_FLAGS } from './scripts.ts';
 import {
   type CachedState,
-  PartGoneError,
+  corruptDataError,
+  MissingPartError,
   parseRows,
   readNewParts,
-  spoiltError,
   writeParts,
 } from './state-parts.ts';
 import { writeExchange } from './stored-exchange.ts';
@@ -35,7 +35,7 @@ interface PreparedCall {
   readonly settle: (isKept: boolean) => void;
 }
 
-/** A sandbox whose state is in Redis. A server caches it, and each call asks if it is current. */
+/** A sandbox whose state is in Redis. A server caches it, and each call flags if it is current. */
 export class FleetSandbox implements KeptSandbox {
   readonly journal: FleetJournal;
   readonly #sandbox: Sandbox;
@@ -47,7 +47,7 @@ export class FleetSandbox implements KeptSandbox {
   #version = 0;
   /** Whether another server was faster the last time: then this one first reads what is newer. */
   #isBehind = false;
-  readonly #waiting: { prepare: () => PreparedCall; reject: (error: unknown) => void }[] = [];
+  readonly #queue: { prepare: () => PreparedCall; reject: (error: unknown) => void }[] = [];
   #isRunning = false;
 
   constructor(sandbox: Sandbox, context: FleetContext, mayCreate: boolean) {
@@ -71,8 +71,8 @@ export class FleetSandbox implements KeptSandbox {
           return { outcome: this.#sandbox.read(), settle: () => reject(error) };
         }
       };
-      this.#waiting.push({ prepare, reject });
-      if (!this.#isRunning) void this.#runAll();
+      this.#queue.push({ prepare, reject });
+      if (!this.#isRunning) void this.#runQueue();
     });
   }
 
@@ -88,7 +88,7 @@ export class FleetSandbox implements KeptSandbox {
 
   /** Resolves to false if there is such a sandbox. */
   create(): Promise<boolean> {
-    return this.#offer([], true);
+    return this.#commit([], true);
   }
 
   subscribe(listener: SandboxListener): () => void {
@@ -139,30 +139,30 @@ export class FleetSandbox implements KeptSandbox {
     }
   }
 
-  async #runAll(): Promise<void> {
+  async #runQueue(): Promise<void> {
     this.#isRunning = true;
-    while (this.#waiting.length > 0) {
-      let size = this.#waiting.length;
+    while (this.#queue.length > 0) {
+      let size = this.#queue.length;
       try {
-        if (this.#isBehind) await this.#offer([]);
+        if (this.#isBehind) await this.#commit([]);
         for (let isKept = false; !isKept; ) {
-          const calls = this.#runWaiting();
+          const calls = this.#runBatch();
           size = calls.length;
-          isKept = await this.#offer(calls);
+          isKept = await this.#commit(calls);
         }
-        this.#waiting.splice(0, size);
+        this.#queue.splice(0, size);
       } catch (error) {
-        for (const { reject } of this.#waiting.splice(0, size)) reject(error);
+        for (const { reject } of this.#queue.splice(0, size)) reject(error);
       }
     }
     this.#isRunning = false;
   }
 
   /** Runs what waits, each on the state that the one before leaves. */
-  #runWaiting(): readonly PreparedCall[] {
+  #runBatch(): readonly PreparedCall[] {
     const sandbox = this.#sandbox;
     const calls: PreparedCall[] = [];
-    for (const { prepare } of this.#waiting.slice(0, MAX_BATCH)) {
+    for (const { prepare } of this.#queue.slice(0, MAX_BATCH)) {
       const { snapshots } = sandbox.read().state;
       const call = prepare();
       const { state, clears } = call.outcome;
@@ -178,7 +178,7 @@ export class FleetSandbox implements KeptSandbox {
   }
 
   /** Asks Redis to keep what calls do. False if they ran on an old state: this server has the present one now. */
-  async #offer(calls: readonly PreparedCall[], isNew = false): Promise<boolean> {
+  async #commit(calls: readonly PreparedCall[], isNew = false): Promise<boolean> {
     const { redis, counts, updateScript, maxSandboxes } = this.#context;
     const exchanges = calls.flatMap(({ outcome }) => outcome.exchange ?? []);
     // A release must not come before somebody listens.
@@ -187,9 +187,9 @@ export class FleetSandbox implements KeptSandbox {
     const { cached, version, args } = this.#writeUpdate(calls, exchanges, isNew, until);
     const reply = await redis.eval(updateScript, args, { until });
     const [kind, ...rest] = Array.isArray(reply) ? reply : [];
-    this.#isBehind = kind === 'changed';
+    this.#isBehind = kind === 'conflict';
     switch (kind) {
-      case 'kept': {
+      case 'committed': {
         const [number, generation, added] = rest;
         this.#version = version;
         this.#cached = cached;
@@ -200,10 +200,10 @@ export class FleetSandbox implements KeptSandbox {
           if (isWaiting(exchange)) this.journal.hold(exchange.number);
         }
         for (const { settle } of calls) settle(true);
-        addUp(redis, added, this.#sandbox.name);
+        compactTotals(redis, added, this.#sandbox.name);
         return true;
       }
-      case 'changed':
+      case 'conflict':
         counts.conflicts += calls.length;
         if (!isNew) await this.#read(rest);
         return false;
@@ -234,15 +234,15 @@ export class FleetSandbox implements KeptSandbox {
     const isKept = outcomes.some((it) => (it.exchange ?? it.clears ?? it.edit) !== undefined);
     const writes = isNew || after !== state || isKept;
     const creates = this.#version === 0 && writes && (isNew || this.#mayCreate);
-    const asks = [
-      writes ? ASKS.write : '',
-      creates ? ASKS.create : '',
-      outcomes.some(({ edit }) => edit !== undefined) ? ASKS.edit : '',
-      clears === undefined ? '' : ASKS.clear,
-      clears === 'all' ? ASKS.clearTotals : '',
+    const flags = [
+      writes ? UPDATE_FLAGS.write : '',
+      creates ? UPDATE_FLAGS.create : '',
+      outcomes.some(({ edit }) => edit !== undefined) ? UPDATE_FLAGS.edit : '',
+      clears === undefined ? '' : UPDATE_FLAGS.clear,
+      clears === 'all' ? UPDATE_FLAGS.clearTotals : '',
     ];
     const own = Math.max(this.#version + 1, Math.floor((Date.now() + Math.random()) * 1000));
-    const { next, parts, drops } = writeParts(this.#cached, after, own, creates);
+    const { next, parts, unreferenced } = writeParts(this.#cached, after, own, creates);
     const args = [
       name,
       `${own}`,
@@ -250,13 +250,13 @@ export class FleetSandbox implements KeptSandbox {
       `${redis.timeOf(until)}`,
       `${this.#version}`,
       PERMANENT_SANDBOXES.includes(name) ? '' : `${maxSandboxes}`,
-      asks.join(''),
+      flags.join(''),
       exchanges.flatMap((it, at) => (isWaiting(it) ? at + 1 : [])).join(' '),
       writeTotals(exchanges, name, 1),
       `${parts.length}`,
-      `${drops.length}`,
+      `${unreferenced.length}`,
       ...parts.flat(),
-      ...drops,
+      ...unreferenced,
       ...exchanges.flatMap(writeExchange),
     ];
     return { cached: next, version: parts.length > 0 ? own : this.#version, args };
@@ -271,7 +271,7 @@ export class FleetSandbox implements KeptSandbox {
       const reply = missing.length > 0 && (await redis.run(['HMGET', key, ...missing]));
       for (const [index, field] of missing.entries()) {
         const text = Object(reply)[index];
-        if (typeof text !== 'string') throw new PartGoneError();
+        if (typeof text !== 'string') throw new MissingPartError();
         texts.set(field, text);
       }
       return texts;
@@ -281,8 +281,8 @@ export class FleetSandbox implements KeptSandbox {
       this.#version = Math.max(...versions.values());
       this.#sandbox.state = this.#cached.state;
     } catch (error) {
-      if (error instanceof PartGoneError) this.#forget();
-      else throw error instanceof StorageError ? error : spoiltError('state', error);
+      if (error instanceof MissingPartError) this.#forget();
+      else throw error instanceof StorageError ? error : corruptDataError('state', error);
     }
   }
 

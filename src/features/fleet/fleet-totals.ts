@@ -1,10 +1,10 @@
 import { Totals } from '../../core/sandbox/coverage.ts';
 import type { Exchange } from '../../core/sandbox/exchange.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { ADD_UP, sandboxKey } from './scripts.ts';
+import { COMPACT_TOTALS, sandboxKey } from './scripts.ts';
 
 /** How many texts may wait to be added up. */
-const MAX_ADDED = 64;
+const MAX_WAITING_TEXTS = 64;
 
 /**
  * What exchanges add; empty if it is nothing.
@@ -41,12 +41,12 @@ export async function readTotals(redis: RedisConnection, sandbox = ''): Promise<
 }
 
 /** Replaces many texts by one that has their sum. */
-export function addUp(redis: RedisConnection, count: unknown, sandbox = ''): void {
-  if (Number(count) < MAX_ADDED) return;
+export function compactTotals(redis: RedisConnection, count: unknown, sandbox = ''): void {
+  if (Number(count) < MAX_WAITING_TEXTS) return;
   const sum = async () => {
     const { texts, totals } = await readTexts(redis, sandbox);
     const [first = ''] = texts;
-    await redis.eval(ADD_UP, [sandbox, first, `${texts.length}`, JSON.stringify(totals)]);
+    await redis.eval(COMPACT_TOTALS, [sandbox, first, `${texts.length}`, JSON.stringify(totals)]);
   };
   sum().catch(() => {});
 }

@@ -19,10 +19,10 @@ import type { Keeper, ServerPersistence } from '../../server/open-sandboxes.ts';
 import type { BaseOptions } from '../../server/options.ts';
 import type { FleetContext } from './fleet-journal.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';
-import { addUp, readTotals } from './fleet-totals.ts';
+import { compactTotals, readTotals } from './fleet-totals.ts';
 import { type FleetOptions, parseRedisAddress, REDIS_ADDRESS_FORM } from './options.ts';
 import { RedisConnection } from './redis-connection.ts';
-import { BEAT, DELETE, UNUSED, updateScript } from './scripts.ts';
+import { DELETE_SANDBOX, HEARTBEAT, LIST_SANDBOXES, updateScript } from './scripts.ts';
 
 const DRAIN_MS = 2_000;
 
@@ -46,7 +46,7 @@ export async function joinFleet(
 ): Promise<Keeper> {
   const fleet = new Fleet(createContext(url, options, keeper), options);
   try {
-    await fleet.beat();
+    await fleet.sendHeartbeat();
   } catch (error) {
     await fleet.close();
     throw error;
@@ -117,11 +117,11 @@ class Fleet implements Keeper, ServerPersistence {
   constructor(context: FleetContext, options: Options) {
     this.#context = context;
     this.#options = options;
-    context.redis.onChecked = () => void this.beat().catch(() => {});
+    context.redis.onChecked = () => void this.sendHeartbeat().catch(() => {});
   }
 
   /** Tells the other servers of this one and what it uses, and looks whether Redis still has the fleet. */
-  async beat(): Promise<void> {
+  async sendHeartbeat(): Promise<void> {
     const { redis, server, ttl } = this.#context;
     const known = [...(this.#sandboxes ?? [])];
     const used = known.filter(({ unused }) => unused === 0);
@@ -131,7 +131,7 @@ class Fleet implements Keeper, ServerPersistence {
     // The token stays, and what follows it tells the data of Redis from what it had before a loss.
     const token = `${this.controlToken} ${crypto.randomUUID()}`;
     const args = [server, `${ttl}`, token, ...used.map(({ name }) => name)];
-    const reply = await redis.eval(BEAT, args);
+    const reply = await redis.eval(HEARTBEAT, args);
     const [found, servers, size] = Array.isArray(reply) ? reply : [];
     if (this.#servers > 0 && found !== this.#token) {
       const text = `${redis.address.shown} has lost its data: ${this.#size} sandboxes start anew`;
@@ -213,21 +213,23 @@ class Fleet implements Keeper, ServerPersistence {
     const { unused = unusedFor } = this.#all.get(name) ?? {};
     if (unused < unusedFor) return false;
     const { redis, ttl } = this.#context;
-    const added = await redis.eval(DELETE, [name, `${unusedFor}`, `${ttl}`], { once: true });
+    const added = await redis.eval(DELETE_SANDBOX, [name, `${unusedFor}`, `${ttl}`], {
+      once: true,
+    });
     if (added === null) return false;
-    addUp(redis, added);
+    compactTotals(redis, added);
     this.#all.remove(name)?.emit({ kind: 'deleted' });
     return true;
   }
 
   async unused(): Promise<ReadonlyMap<string, number>> {
     // A Redis that is full takes none, and sandboxes are listed to be deleted.
-    await this.beat().catch(() => {});
+    await this.sendHeartbeat().catch(() => {});
     // These exist before their first use.
     const permanent = PERMANENT_SANDBOXES.map((name) => [name, performance.now()] as const);
     const unused = new Map(permanent);
     for (let from = 0, isOver = false; !isOver; ) {
-      const reply = await this.#context.redis.eval(UNUSED, [`${from}`, `${PAGE}`]);
+      const reply = await this.#context.redis.eval(LIST_SANDBOXES, [`${from}`, `${PAGE}`]);
       const [seen, gone, flat] = Array.isArray(reply) ? reply : [0, 0, []];
       for (let at = 0; at < flat.length; at += 2) unused.set(flat[at], Number(flat[at + 1]));
       from += seen - gone;

@@ -78,8 +78,8 @@ const script = (body: string): Script => {
   return { text, hash: createHash('sha1').update(text).digest('hex') };
 };
 
-/** What an update does, each by a letter. */
-export const ASKS = { write: 'w', create: 'c', edit: 'e', clear: 'j', clearTotals: 't' };
+/** What an update does, a letter for each. */
+export const UPDATE_FLAGS = { write: 'w', create: 'c', edit: 'e', clear: 'j', clearTotals: 't' };
 
 /** When the journals have too many bytes, one of so many at random loses exchanges: that used longest ago. */
 const CANDIDATES = 8;
@@ -88,16 +88,17 @@ const MAX_DROPPED = 5000;
 
 /**
  * Takes an update if the server knows the present state, and once. After the first write nothing can fail.
- * ARGV: name, version, server, deadline, known version, the most sandboxes, `ASKS`, which exchanges are held,
- * totals, how many parts, how many drops; then names and texts of parts, drops, exchanges. Returns
+ * ARGV: name, version, server, deadline, known version, the most sandboxes, `UPDATE_FLAGS`, which exchanges are held,
+ * totals, how many parts, how many fields that nothing refers to any more; then names and texts of parts, these
+ * fields, exchanges. Returns
  *
- * - `kept`, the number of the exchange before, `generation`, and how many totals wait to be added up
- * - `changed`, then of each part its name, its version, and its text if it is newer than `known`
+ * - `committed`, the number of the exchange before, `generation`, and how many totals wait to be added up
+ * - `conflict`, then of each part its name, its version, and its text if it is newer than `known`
  * - `gone`, `full` or `late`
  */
 export const updateScript = (ttl: number, capacity: number, maxBytes: number) =>
   script(`
-local own, server, deadline, known, most, asks, waiting, added = unpack(ARGV, 2, 9)
+local own, server, deadline, known, most, flags, waiting, added = unpack(ARGV, 2, 9)
 local firstDrop = 12 + 2 * ARGV[10]
 local firstExchange = firstDrop + ARGV[11]
 local update, now = 'u:' .. server, clock()
@@ -105,11 +106,11 @@ local head = call('HMGET', state, 'version', 'number', 'generation', update)
 local version, number, generation = head[1] or '0', tonumber(head[2] or 0), head[3]
 if head[4] then
   local id, before = string.match(head[4], '^(%S+) (%d+)')
-  if id == own then return {'kept', before, generation, 0} end
+  if id == own then return {'committed', before, generation, 0} end
 end
 if now > tonumber(deadline) then return {'late'} end
 if version ~= '0' and version ~= known then
-  local flat, rows, least = call('HGETALL', state), {'changed'}, tonumber(known)
+  local flat, rows, least = call('HGETALL', state), {'conflict'}, tonumber(known)
   for at = 1, #flat, 2 do
     local part = string.match(flat[at], '^v:(.*)')
     if part then
@@ -120,7 +121,7 @@ if version ~= '0' and version ~= known then
   return rows
 end
 if version == '0' then
-  if known ~= '0' or not string.find(asks, 'c') then return {'gone'} end
+  if known ~= '0' or not string.find(flags, 'c') then return {'gone'} end
   for _, it in ipairs({'${PERMANENT_SANDBOXES.join("', '")}'}) do call('ZADD', sandboxes, 'NX', now, it) end
   if most ~= '' and not call('ZSCORE', sandboxes, name) then
     if call('ZCARD', sandboxes) >= most + ${PERMANENT_SANDBOXES.length} then return {'full'} end
@@ -131,12 +132,12 @@ if version == '0' then
   call('HSET', state, 'generation', own)
   generation = own
 end
-if not string.find(asks, 'w') then return {'kept', number, generation, 0} end
-if string.find(asks, 'j') then
+if not string.find(flags, 'w') then return {'committed', number, generation, 0} end
+if string.find(flags, 'j') then
   call('HSET', state, 'cleared', number)
   call('DEL', journal)
   free(name)
-  if string.find(asks, 't') then move() end
+  if string.find(flags, 't') then move() end
 end
 for at = 12, firstDrop - 1, 2 do
   call('HSET', state, 'version', own, 'v:' .. ARGV[at], own)
@@ -161,7 +162,7 @@ if added ~= '' then
 end
 local size = call('HLEN', journal)
 -- Whether there may be a key without a time to live.
-local isFresh = version == '0' or asks ~= 'w' or waiting ~= '' or sums == 1 or size <= 2 * (latest - number)
+local isFresh = version == '0' or flags ~= 'w' or waiting ~= '' or sums == 1 or size <= 2 * (latest - number)
 for _ = ${2 * capacity + 1}, size, 2 do more = more - drop(name) end
 local total, victim = more ~= 0 and count(name, more) or 0, nil
 for _ = 1, ${MAX_DROPPED} do
@@ -180,12 +181,12 @@ for _ = 1, ${MAX_DROPPED} do
 end
 if isFresh or call('PTTL', state) < ${Math.floor(0.9 * ttl)} then expire(${ttl}) end
 if latest > number then call('PUBLISH', state, 'exchange ' .. server) end
-if string.find(asks, 'e') then call('PUBLISH', state, 'edit ' .. server) end
-return {'kept', number, generation, sums}
+if string.find(flags, 'e') then call('PUBLISH', state, 'edit ' .. server) end
+return {'committed', number, generation, sums}
 `);
 
 /** Returns `generation`, the latest number, the latest that was cleared, and how many are kept, if there are any. */
-export const SIZE = script(`
+export const READ_SIZE = script(`
 local head = call('HMGET', state, 'generation', 'number', 'cleared')
 return head[1] and {head[1], tonumber(head[2] or 0), tonumber(head[3] or 0), call('HLEN', journal) / 2}
 `);
@@ -194,7 +195,7 @@ return head[1] and {head[1], tonumber(head[2] or 0), tonumber(head[3] or 0), cal
  * Claims replies that are held back, in this order, each for one release. ARGV: name, generation, why, how many, TTL,
  * numbers. Returns the numbers that it claimed, and how many are still held.
  */
-export const CLAIM = script(`
+export const CLAIM_HOLDS = script(`
 local generation, why, most, ttl = unpack(ARGV, 2, 5)
 if call('HGET', state, 'generation') ~= generation then return {{}, 0} end
 local claimed = {}
@@ -224,7 +225,7 @@ call('PUBLISH', state, 'hold ' .. server .. ' ' .. number)
 `);
 
 /** Puts what totals add up to in their place. ARGV: name, empty for past ones; the first text, how many, their sum. */
-export const ADD_UP = script(`
+export const COMPACT_TOTALS = script(`
 local list, first, size, sum = name == '' and past or totals, unpack(ARGV, 2, 4)
 if call('LINDEX', list, 0) ~= first then return end
 call('LTRIM', list, size, -1)
@@ -235,7 +236,7 @@ call('LPUSH', list, sum)
  * Sandboxes with the milliseconds since each was used, in turn. Removes those that Redis has dropped.
  * ARGV: the first index, how many. Returns also how many it looked at and removed.
  */
-export const UNUSED = script(`
+export const LIST_SANDBOXES = script(`
 local from, most = unpack(ARGV)
 local flat = call('ZRANGE', sandboxes, from, from + most - 1, 'WITHSCORES')
 local now, unused, gone = clock(), {}, 0
@@ -248,7 +249,7 @@ return {#flat / 2, gone, unused}
 `);
 
 /** Takes no memory. ARGV: name, milliseconds that it must be unused, TTL. Returns how many totals wait, or nothing. */
-export const DELETE = script(`
+export const DELETE_SANDBOX = script(`
 local used, least, ttl = call('ZSCORE', sandboxes, name), unpack(ARGV, 2, 3)
 if call('EXISTS', state) == 0 or used and clock() - used < tonumber(least) then return nil end
 move()
@@ -264,7 +265,7 @@ return call('LLEN', past)
  * A server's sign of life, which counts for 30 seconds. ARGV: server, TTL, token, sandboxes that it uses. Returns
  * the token of the fleet, how many servers there are, and how many sandboxes.
  */
-export const BEAT = script(`
+export const HEARTBEAT = script(`
 local now, server, ttl, drawn = clock(), unpack(ARGV, 1, 3)
 call('SET', token, drawn, 'NX')
 call('ZADD', servers, now, server)

@@ -36,9 +36,9 @@ export interface CachedState {
 }
 
 /** Redis has no such part any more: the sandbox has changed meanwhile, or was created anew. */
-export class PartGoneError extends Error {}
+export class MissingPartError extends Error {}
 
-/** Reads the texts of fields, each of a part and its version. @throws PartGoneError */
+/** Reads the texts of fields, each of a part and its version. @throws MissingPartError */
 type ReadFields = (fields: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
 const SNAPSHOTS = 'snapshots';
@@ -58,7 +58,7 @@ export function parseRows(rows: readonly unknown[]) {
 }
 
 /** What cannot be read was written by no server of this fleet. */
-export function spoiltError(what: string, error: unknown): StorageError {
+export function corruptDataError(what: string, error: unknown): StorageError {
   const why = error instanceof Error ? error.message : String(error);
   return new StorageError(
     `the ${what} of the sandbox in Redis cannot be read (${why}): delete the sandbox or its keys`,
@@ -82,7 +82,7 @@ export function writeParts(cached: CachedState, after: State, version: number, i
   const parts = changedParts(base, after);
   const isSaved = after.snapshots !== state.snapshots;
   if (parts.length === 0 && !isSaved)
-    return { next: { ...cached, state: after }, parts, drops: [] };
+    return { next: { ...cached, state: after }, parts, unreferenced: [] };
   const versions = new Map([...before, ...parts.map(([part]) => [part, version] as const)]);
   let snapshots = earlier;
   if (isSaved) {
@@ -99,15 +99,19 @@ export function writeParts(cached: CachedState, after: State, version: number, i
   }
   const replaced = [...before].filter(([part, at]) => versions.get(part) !== at);
   const gone = [...earlier].filter(([name, it]) => snapshots.get(name) !== it);
-  const drops = [...replaced, ...gone.flatMap(([, it]) => [...it.versions])].filter(
+  const unreferenced = [...replaced, ...gone.flatMap(([, it]) => [...it.versions])].filter(
     ([part, at]) =>
       versions.get(part) !== at &&
       ![...snapshots.values()].some((it) => it.versions.get(part) === at),
   );
-  return { next: { state: after, versions, snapshots }, parts, drops: drops.map(fieldOf) };
+  return {
+    next: { state: after, versions, snapshots },
+    parts,
+    unreferenced: unreferenced.map(fieldOf),
+  };
 }
 
-/** @throws PartGoneError */
+/** @throws MissingPartError */
 export async function readNewParts(
   cached: CachedState,
   versions: Versions,
@@ -159,7 +163,7 @@ async function readState(
     if (ofStore !== undefined) {
       const records = text ?? writeRecords(start.store, ofStore);
       state = { ...state, store: readRecords(state.store, ofStore, records) };
-    } else if (text === undefined || member === undefined) throw new PartGoneError();
+    } else if (text === undefined || member === undefined) throw new MissingPartError();
     else state = { ...state, [member]: await MEMBERS[member].read(text, start) };
   }
   return state;

@@ -1,6 +1,6 @@
 import type { Exchange } from '../../core/sandbox/exchange.ts';
 import { withoutBodies } from '../../core/sandbox/journal.ts';
-import { spoiltError } from './state-parts.ts';
+import { corruptDataError } from './state-parts.ts';
 
 /** Larger bodies are not kept: servers read them, and Redis has them for each exchange. */
 const MAX_BODY_BYTES = 16 * 1024;
@@ -36,6 +36,6 @@ export function readExchange(number: number, head: string, rest = '{}'): Exchang
       reply: reply && { ...reply, body: unpack(reply.body) },
     };
   } catch (error) {
-    throw spoiltError(`exchange ${number}`, error);
+    throw corruptDataError(`exchange ${number}`, error);
   }
 }
