@@ -8,6 +8,7 @@ import { FLEET } from './features/fleet/feature.ts';
 import { HAR } from './features/har/feature.ts';
 import { OPENAPI } from './features/openapi/feature.ts';
 import { RESOURCES } from './features/resources/feature.ts';
+import { SCENARIOS } from './features/scenarios/feature.ts';
 import { TIME_TRAVEL } from './features/time-travel/feature.ts';
 import type { Feature } from './server/feature.ts';
 import type { BaseOptions, OptionsOf } from './server/options.ts';
@@ -27,6 +28,7 @@ const LISTED = [
   HAR,
   OPENAPI,
   RESOURCES,
+  SCENARIOS,
   TIME_TRAVEL,
 ] as const satisfies readonly (Feature & ProgramFeature)[];
 

@@ -1,4 +1,3 @@
-import { hashOf } from '../bytes.ts';
 import { chooseOptions } from '../contract/assumption-table.ts';
 import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { RECORDS } from '../contract/records.ts';
@@ -102,10 +101,6 @@ export function refuseInput<P extends ControlProblem>(
   });
   const message = firstProblems(problems, format).join('; ');
   return refuse('invalid_input', 400, message, {}, places);
-}
-
-export function createEtag(text: string): string {
-  return `"${hashOf(text)}"`;
 }
 
 export function fromServiceReply({ status, body }: Reply): ControlReply {

@@ -11,6 +11,7 @@ import { EVENTS } from '../events/feature.ts';
 import { HAR } from '../har/feature.ts';
 import { OPENAPI_ENDPOINTS } from '../openapi/endpoints.ts';
 import { RESOURCES } from '../resources/feature.ts';
+import { SCENARIOS } from '../scenarios/feature.ts';
 import { TIME_TRAVEL } from '../time-travel/feature.ts';
 import { dispatchFetch } from './dispatch-fetch.ts';
 import { type CreateMockOptions, readOptions } from './options.ts';
@@ -24,6 +25,7 @@ const FEATURES = [
   HAR,
   OPENAPI_ENDPOINTS,
   RESOURCES,
+  SCENARIOS,
   TIME_TRAVEL,
 ];
 

@@ -1,15 +1,7 @@
-import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../limits.ts';
-import { outcome } from '../../sandbox/answer.ts';
+import { LIMITS, SCENARIO_NAME_FORM } from '../../limits.ts';
 import { knownScenarios } from '../../sandbox/preference.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
-import { type State, withEntry } from '../../sandbox/state.ts';
-import { dropCounters } from '../../scenario/rules.ts';
-import {
-  isShipped,
-  SCENARIO_NAMES,
-  scenarioText,
-  WRITTEN_SCENARIO,
-} from '../../scenario/scenario-names.ts';
+import { WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
 import {
   type SavedScenario,
   type Scenario,
@@ -26,17 +18,7 @@ import {
   type ValueOf,
   withTypes,
 } from '../../shape/shapes.ts';
-import { describe, suggest } from '../../words.ts';
-import { type ControlCall, edit, endpoint, YAML_TYPE } from '../endpoint.ts';
-import {
-  type ControlReply,
-  createEtag,
-  json,
-  NO_CONTENT,
-  refuse,
-  refuseInput,
-  refuseOneMore,
-} from '../reply.ts';
+import { type ControlCall, endpoint, YAML_TYPE } from '../endpoint.ts';
 
 export const SCENARIO_MEMBERS = {
   name: required(ANY_TEXT, 'Its name.'),
@@ -49,7 +31,7 @@ export const SCENARIO_SUMMARY = namedObject('Scenario', {
   own: required(FLAG, 'Whether the sandbox keeps it: `PUT scenarios/{name}` has saved it.'),
   active: optional(COUNT, 'If active, its place from 1. A later one wins over an earlier one.'),
 });
-const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
+export const MEDIA_TYPES = { yaml: YAML_TYPE, json: 'application/json' } as const;
 export const SCENARIO_FILE = named('ScenarioFile', scenarioShape(WRITTEN_SCENARIO));
 
 const TEXT = object({
@@ -89,16 +71,6 @@ export const OWN_SCENARIO_ENDPOINTS = [
     replies: { 200: ANY_TEXT, 404: 'There is no text of this name.' },
     mediaType: Object.values(MEDIA_TYPES),
     headers: { ETag: 'The version of the text, for `If-Match` of `PUT scenarios/{name}`.' },
-    handle: async ({ sandbox, parts, params: { name = '' } }) => {
-      const shipped = isShipped(name) ? scenarioText(parts.platform, name) : undefined;
-      const { format, text } = sandbox.state.scenarios.get(name) ?? {
-        format: 'yaml',
-        text: shipped,
-      };
-      if (text === undefined) return refuseScenario(sandbox.state, name);
-      const mediaType = MEDIA_TYPES[format];
-      return { status: 200, mediaType, headers: { ETag: createEtag(text) }, content: text };
-    },
   }),
   endpoint('saveScenario', 'PUT /scenarios/{name}', {
     summary: 'Save a scenario of your own in the sandbox',
@@ -114,7 +86,6 @@ export const OWN_SCENARIO_ENDPOINTS = [
       409: 'The name is taken, or the sandbox has too many.',
       412: 'Somebody has changed or deleted it since the version that `If-Match` names.',
     },
-    handle: saveOwnScenario,
   }),
   endpoint('deleteScenario', 'DELETE /scenarios/{name}', {
     summary: 'Delete a scenario of your own',
@@ -125,66 +96,5 @@ export const OWN_SCENARIO_ENDPOINTS = [
       404: 'The sandbox has no such scenario.',
       409: 'It ships, and cannot be deleted.',
     },
-    handle: (call) =>
-      edit(call, `deleted the scenario ${call.params.name}`, (state) => {
-        const { name = '' } = call.params;
-        if (state.scenarios.has(name)) {
-          const scenarios = withEntry(state.scenarios, name, undefined);
-          const rules = dropCounters(state.counters.rules, 'prefer', name);
-          const counters = { ...state.counters, rules };
-          return outcome(state, NO_CONTENT, { scenarios, counters });
-        }
-        if (!isShipped(name)) return outcome(state, refuseScenario(state, name));
-        const message = `${name} ships and cannot be deleted`;
-        return outcome(state, refuse('cannot_be_deleted', 409, message));
-      }),
   }),
 ];
-
-function refuseScenario({ scenarios }: State, name: string): ControlReply {
-  const hint = suggest(name, [...SCENARIO_NAMES, ...scenarios.keys()]);
-  const message = `${describe(name)} is neither a saved nor a shipped scenario${hint}`;
-  return refuse('not_found', 404, message);
-}
-
-async function saveOwnScenario(
-  call: ControlCall<Pick<SavedScenario, 'text' | 'format'>>,
-): Promise<ControlReply> {
-  const { sandbox } = call;
-  const { name = '' } = call.params;
-  const { format, text } = call.body;
-  if (!SCENARIO_NAME_PATTERN.test(name)) {
-    return refuseInput([
-      { path: 'scenario name', expected: SCENARIO_NAME_FORM, found: describe(name) },
-    ]);
-  }
-  const started = sandbox.start.scenarios.map((scenario) => scenario.name);
-  if ([WRITTEN_SCENARIO, ...SCENARIO_NAMES, ...started].includes(name)) {
-    return refuse('already_exists', 409, `the name ${name} is taken: choose another`);
-  }
-  const resolved = await findScenarios(call, [], { name, text, format });
-  const { description = '' } = resolved.at(-1) ?? {};
-  const wanted = call.headers['if-match'];
-  return edit(call, `saved the scenario ${name}`, (state) => {
-    const { scenarios, counters } = state;
-    const saved = scenarios.get(name);
-    if (wanted !== undefined && !matchesEtag(String(wanted), saved && createEtag(saved.text))) {
-      const change = saved === undefined ? 'deleted' : 'changed';
-      const message = `somebody has ${change} the scenario ${name} since you read it`;
-      return outcome(state, refuse('changed_meanwhile', 412, message));
-    }
-    const refusal = refuseOneMore('scenarios', scenarios, name);
-    if (refusal !== undefined) return outcome(state, refusal);
-    const summary = { name, description, shipped: false, own: true };
-    return outcome(state, json(summary, scenarios.has(name) ? 200 : 201), {
-      scenarios: withEntry(scenarios, name, { name, description, format, text }),
-      counters: { ...counters, rules: dropCounters(counters.rules, 'prefer', name) },
-    });
-  });
-}
-
-/** RFC 9110, 13.1.1. Without a scenario there is no tag, which not even `*` matches. */
-function matchesEtag(wanted: string, etag: string | undefined): boolean {
-  const tags = wanted.split(',').map((tag) => tag.trim());
-  return etag !== undefined && (wanted.trim() === '*' || tags.includes(etag));
-}
