@@ -44,7 +44,9 @@ export async function listCompletions(words: readonly string[]): Promise<string>
 
 /** The script with which a shell asks for completions. */
 export function renderCompletionScript(): Promise<string> {
-  return runYargs(describeProgram(LONG_LINES).completion('completion'), ['completion']);
+  // With a default command, yargs would run that as well and forget the script.
+  const parser = yargs([], packageRoot).scriptName('petstore-mock').completion('completion');
+  return runYargs(parser, ['completion']);
 }
 
 const LONG_LINES = Number.POSITIVE_INFINITY;
