@@ -214,7 +214,7 @@ export async function loseReply(
 }
 
 /** The sandbox that a request is for. */
-export interface SandboxLocation {
+interface SandboxLocation {
   readonly sandbox: Sandbox;
   /** The `Authorization` header, without the sandbox name in its token. */
   readonly authorization: string | undefined;
