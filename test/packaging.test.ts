@@ -17,8 +17,9 @@ const manifest: {
 } = JSON.parse(readPage('package.json'));
 
 const folder = temporaryFolder();
-let tarball = '';
 let packed: readonly string[] = [];
+/** The folder of the modules of a project in which the tarball is installed. */
+const modules = join(folder, 'node_modules');
 
 beforeAll(async () => {
   // `npm test` has built the package. Another build would delete it under the running tests.
@@ -26,18 +27,11 @@ beforeAll(async () => {
   const { printed, exited } = spawnProgram('npm', pack, { cwd: packageRoot });
   await exited;
   const [{ filename, files }] = JSON.parse(printed.stdout);
-  tarball = join(folder, filename);
   packed = files.map(({ path }: { path: string }) => path);
-}, MINUTE);
-
-/** Installs the tarball in a new project. Returns the folder of its modules. */
-async function extract(project: string): Promise<string> {
-  const modules = join(folder, project, 'node_modules');
-  mkdirSync(modules, { recursive: true });
-  await spawnProgram('tar', ['-xf', tarball, '-C', modules]).exited;
+  mkdirSync(modules);
+  await spawnProgram('tar', ['-xf', join(folder, filename), '-C', modules]).exited;
   renameSync(join(modules, 'package'), join(modules, 'petstore-mock'));
-  return modules;
-}
+}, MINUTE);
 
 test('the tarball contains the program and what it reads', () => {
   expect(packed).toEqual(
@@ -80,7 +74,6 @@ test('the bill of materials lists what is bundled, as the licences do, and no ad
 });
 
 test('`require` in a CommonJS project gets the module that `import` gets', async () => {
-  const modules = await extract('commonjs');
   const code = `
     const library = require('petstore-mock');
     library.startPetstoreMock().then(async (mock) => {
@@ -89,8 +82,8 @@ test('`require` in a CommonJS project gets the module that `import` gets', async
       const { ControlError } = await import('petstore-mock');
       console.log(error instanceof library.ControlError, ControlError === library.ControlError);
     });`;
-  writeFileSync(join(modules, '../test.cjs'), code);
-  const { output } = await runProgram(process.execPath, ['test.cjs'], { cwd: join(modules, '..') });
+  writeFileSync(join(folder, 'test.cjs'), code);
+  const { output } = await runProgram(process.execPath, ['test.cjs'], { cwd: folder });
   expect(output).toBe('true true\n');
 });
 
@@ -134,7 +127,7 @@ test('every relative link of a page in the tarball leads to a file in it', () =>
 });
 
 test('the command of the tarball starts without what is seldom needed, and SIGTERM ends it with 0', async () => {
-  const installed = join(await extract('command'), 'petstore-mock');
+  const installed = join(modules, 'petstore-mock');
   for (const name of SELDOM_NEEDED) {
     const chunks = readdirSync(join(installed, 'dist/chunks'));
     const files = chunks.filter((chunk) => chunk.startsWith(`${name}-`));

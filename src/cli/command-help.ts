@@ -42,9 +42,8 @@ export async function listCompletions(words: readonly string[]): Promise<string>
   return words.includes('=') ? listed.replaceAll(/^.*=/gm, '') : listed;
 }
 
-/** The script with which a shell asks for completions. */
+/** The script with which a shell asks for completions. With a default command, yargs forgets it. */
 export function renderCompletionScript(): Promise<string> {
-  // With a default command, yargs would run that as well and forget the script.
   const parser = yargs([], packageRoot).scriptName('petstore-mock').completion('completion');
   return runYargs(parser, ['completion']);
 }

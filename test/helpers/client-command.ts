@@ -3,15 +3,8 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { listen } from './host.ts';
 
-/** What `exec` and `sweep` tell a command. */
-export interface ToldMock {
-  readonly url: string;
-  readonly key: string;
-  readonly control: string;
-}
-
-/** Calls a mock. Returns the exit code of its command, if it is not 0. */
-export type CallMock = (mock: ToldMock) => Promise<unknown>;
+/** Calls the mock of which a command is told. Returns its exit code, if that is not 0. */
+export type CallMock = (mock: Record<'url' | 'key' | 'control', string>) => Promise<unknown>;
 
 /**
  * The words of a command, for `exec` and `sweep`, whose calls a function of this process makes: a
