@@ -1,24 +1,21 @@
-import type { Shape, ValueOf } from './core/shape/shapes.ts';
+import type { OptionsOf } from './core/shape/option-kinds.ts';
 import type { Intersection } from './core/words.ts';
 import { DASHBOARD } from './features/dashboard/feature.ts';
 import { DEPLOYMENT } from './features/deployment/feature.ts';
 import { DISK } from './features/disk/feature.ts';
-import { EVENTS } from './features/events/feature.ts';
+import { EVENTS } from './features/events/endpoints.ts';
 import { FLEET } from './features/fleet/feature.ts';
-import { HAR } from './features/har/feature.ts';
+import { HAR } from './features/har/endpoints.ts';
 import { OPENAPI } from './features/openapi/feature.ts';
-import { RESOURCES } from './features/resources/feature.ts';
-import { SCENARIOS } from './features/scenarios/feature.ts';
-import { TIME_TRAVEL } from './features/time-travel/feature.ts';
+import { RESOURCES } from './features/resources/endpoints.ts';
+import { SCENARIOS } from './features/scenarios/endpoints.ts';
+import { TIME_TRAVEL } from './features/time-travel/endpoints.ts';
 import type { Feature } from './server/feature.ts';
-import type { BaseOptions, OptionsOf } from './server/options.ts';
+import type { BaseOptions } from './server/options.ts';
 import type { FeatureCommand, ProgramFeature } from './terminal/command.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/**
- * What this build of the mock has besides the core and the server. To take one off, take its line away,
- * and that of its handlers in `in-process/create-mock.ts` if it has any there.
- */
+/** What this build of the mock has besides the core and the server. To take one off, take its line away. */
 const LISTED = [
   DASHBOARD, //
   DEPLOYMENT,
@@ -39,22 +36,10 @@ type AddedBy<F, Kind extends string> = F extends { readonly [K in Kind]: infer A
   : never;
 
 /** What the features add together. */
-type Added<Kind extends 'options' | 'flags' | 'settings'> = Intersection<
-  AddedBy<(typeof LISTED)[number], Kind>
->;
-
-/** What only code and a config file can say, by name. */
-export const FEATURE_SETTINGS: Readonly<Record<string, Shape<unknown>>> = Object.assign(
-  {},
-  ...FEATURES.map(({ settings }) => settings),
-);
-
-export type FeatureSettings = {
-  readonly [Name in keyof Added<'settings'>]?: ValueOf<Added<'settings'>[Name]> | undefined;
-};
+type Added<Kind extends 'options' | 'flags'> = Intersection<AddedBy<(typeof LISTED)[number], Kind>>;
 
 /** How to start a server. Defaults are those of the flags with the same names. */
-export type ServerOptions = BaseOptions & OptionsOf<Added<'options'>> & FeatureSettings;
+export type ServerOptions = BaseOptions & OptionsOf<Added<'options'>>;
 
 /** The rows of a heading that features add, of options or of flags that no server takes. */
 export function addedRows<Kind extends 'options' | 'flags', Heading extends string>(

@@ -71,8 +71,7 @@ export function createApp(options: AppOptions = {}): RequestListener {
   const store = loadFixtureSync(options.fixture ?? 'default');
   const guard = { token: options.controlToken };
   const parts = { start: createStart(options, store), guard };
-  const { service, control } = assembleMock(parts, options);
-  return createExpressApp(express, service, control, FEATURES);
+  return createExpressApp(express, assembleMock(parts, options), FEATURES);
 }
 
 /**

@@ -1,15 +1,15 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
-import { type Member, object, optional } from '../core/shape/objects.ts';
+import { type Member, object } from '../core/shape/objects.ts';
+import { refusalText } from '../core/shape/option-kinds.ts';
 import { readAs } from '../core/shape/shapes.ts';
 import { readJson } from '../core/shape/source-text.ts';
 import { firstProblems, formatProblem, isRowName, type TextProblem } from '../core/words.ts';
-import { FEATURE_SETTINGS } from '../features.ts';
-import { refusalText } from '../server/option-kinds.ts';
 import { readTextFile, UsageError, type Variables } from '../terminal/command.ts';
 import type { CommandName } from './command-table.ts';
 import {
+  CONFIG_OPTIONS,
   FLAG_NAMES,
   FLAG_VALUES,
   FLAGS,
@@ -153,10 +153,8 @@ export async function readConfigFile(file: string, origin: string): Promise<Conf
   const parsed = readJson(`config file ${file}`, await readTextFile(file, origin, 'a JSON file'));
   if (!parsed.ok) throw fileError(parsed.problems);
   const members = listFlagsFrom('config').map((name) => [spell(name), flagShape(name)] as const);
-  const settings = Object.entries(FEATURE_SETTINGS).map(
-    ([name, shape]) => [name, optional(shape, '')] as const,
-  );
-  const shape = object(Object.fromEntries<Member<unknown>>([...members, ...settings]), {
+  const own = Object.entries(CONFIG_OPTIONS);
+  const shape = object(Object.fromEntries<Member<unknown>>([...members, ...own]), {
     expected: 'an object of flags by name',
   });
   const reading = readAs(shape, parsed.value);
@@ -174,7 +172,7 @@ export async function readConfigFile(file: string, origin: string): Promise<Conf
     if (name === 'controlToken') layer.set('token', input);
   }
   const { value } = reading;
-  return { layer, settings: Object.fromEntries(settings.map(([name]) => [name, value[name]])) };
+  return { layer, settings: Object.fromEntries(own.map(([name]) => [name, value[name]])) };
 }
 
 function fileError(problems: readonly TextProblem[]): UsageError {

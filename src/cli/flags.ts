@@ -5,28 +5,27 @@ import { SHELLS } from '../core/raw-http.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
-import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
-import { type Intersection, joinWords, rowNames } from '../core/words.ts';
-import { addedRows, type FeatureSettings, findFeatureCommand } from '../features.ts';
 import {
   FILE,
   KEYS,
   milliseconds,
   type OptionShape,
+  type OptionsOf,
   OUTPUT,
   one,
   optionFor,
   SWITCH,
-  TOKEN,
   textThat,
   words,
-} from '../server/option-kinds.ts';
-import { forChoosers, forServers, OPTION_GROUPS } from '../server/options.ts';
+} from '../core/shape/option-kinds.ts';
+import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
+import { type Intersection, joinWords, rowNames } from '../core/words.ts';
+import { addedRows, findFeatureCommand } from '../features.ts';
+import { forServeAndExec, forServers, OPTION_GROUPS, TOKEN } from '../server/options.ts';
 import type { Command } from '../terminal/command.ts';
 import { COMMAND_NAMES, type CommandName, isOwnCommand } from './command-table.ts';
 import { COMMAND_FLAGS, REPORT_FLAGS } from './run-flags.ts';
 
-const forServeAndExec = optionFor('serve', 'exec');
 const forCtl = optionFor('ctl');
 const forCallers = optionFor('ctl', 'gate');
 const forWaiting = optionFor('health', 'exec', 'sweep');
@@ -69,10 +68,12 @@ export const FLAG_GROUPS = {
   Simulation: { ...OPTION_GROUPS.Simulation, ...addedRows('options', 'Simulation') },
   Answers: {
     ...OPTION_GROUPS.Answers,
-    rateLimit: forChoosers(
-      one('N/s', RATE),
-      'Allow each key N requests a second (N/s) or minute (N/m).',
-    ),
+    rateLimit: optionFor(
+      'serve',
+      'exec',
+      'sweep',
+      'assumptions',
+    )(one('N/s', RATE), 'Allow each key N requests a second (N/s) or minute (N/m).'),
   },
   Keys: {
     key: forServers(KEYS, 'Accept this API key instead of demo-key.'),
@@ -99,10 +100,7 @@ export const FLAG_GROUPS = {
   Deployment: {
     ...addedRows('options', 'Deployment'),
     ...addedRows('flags', 'Deployment'),
-    yes: optionFor('serve', 'exec')(
-      SWITCH,
-      'Send requests to another machine without asking for consent.',
-    ),
+    yes: forServeAndExec(SWITCH, 'Send requests to another machine without asking for consent.'),
   },
   Output: {
     log: forServeAndExec(
@@ -152,7 +150,10 @@ export type FlagName = keyof typeof FLAGS;
 
 export const FLAG_VALUES = object(FLAGS);
 
-export type Flags = ValueOf<typeof FLAG_VALUES> & FeatureSettings;
+/** What a config file can say besides flags. */
+export const CONFIG_OPTIONS = addedRows('options', 'Config');
+
+export type Flags = ValueOf<typeof FLAG_VALUES> & OptionsOf<{ Config: typeof CONFIG_OPTIONS }>;
 
 /** A command of the program, which knows all flags. */
 export type ProgramCommand = Command<Flags>;

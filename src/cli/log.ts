@@ -1,10 +1,10 @@
-import type { FinishedCall } from '../core/control/endpoint.ts';
 import { listCircumstances, type RecordedExchange } from '../core/control/journal/exchange-text.ts';
 import { DEFAULT_SANDBOX } from '../core/limits.ts';
 import { EXCHANGE_FIELDS } from '../core/sandbox/exchange-fields.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
 import { countText, escapeCharacter, roundDuration, rowNames } from '../core/words.ts';
 import type { ServerOptions } from '../features.ts';
+import type { FinishedCall } from '../server/observers.ts';
 import {
   escapeControls,
   escapeLines,

@@ -2,9 +2,9 @@ import { extname } from 'node:path';
 import type { CoverageReport, Finding } from '../core/sandbox/report-shapes.ts';
 import { asError } from '../core/thrown.ts';
 import { countText } from '../core/words.ts';
-import { isFailing } from '../server/option-kinds.ts';
 import type { RunEvidence } from '../terminal/command.ts';
 import { EXIT_GATE_FAILED } from '../terminal/command.ts';
+import { isFailing } from '../terminal/fail-on.ts';
 import {
   bold,
   escapeControls,

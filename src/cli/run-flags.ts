@@ -1,22 +1,20 @@
 import { extname } from 'node:path';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
-import { choice, convert, list, text } from '../core/shape/shapes.ts';
-import { describe, isRowName, joinWords, rowNames, suggest } from '../core/words.ts';
+import { ASSIGNMENTS, readAssignments } from '../core/scenario/mock-options.ts';
 import {
-  ASSIGNMENTS,
   count,
-  FAIL_ON,
-  FAILING_KINDS,
   FILE,
   many,
   OUTPUT,
   one,
   optionFor,
-  readAssignments,
   SWITCH,
   textThat,
   words,
-} from '../server/option-kinds.ts';
+} from '../core/shape/option-kinds.ts';
+import { choice, convert, list, text } from '../core/shape/shapes.ts';
+import { describe, isRowName, joinWords, rowNames, suggest } from '../core/words.ts';
+import { FAIL_ON, FAILING_KINDS } from '../terminal/fail-on.ts';
 import { REPORT_FORMATS } from './reports.ts';
 import { FAULTS_BY_PLACE, SWEEP_FAULTS } from './sweep-plan.ts';
 import { CALL_PARTS } from './transcript.ts';

@@ -153,7 +153,8 @@ function findPreference(
 ): Promise<Preference | undefined> | Preference | undefined {
   const { prefer } = head.headers;
   const override = call && parts.sandboxes.override?.(call);
-  const isRead = prefer !== undefined && call !== undefined && !sandbox.state.settings.start.plain;
+  const isRead =
+    prefer !== undefined && call !== undefined && !sandbox.state.settings.start.options.plain;
   if (override !== undefined || !isRead) return override;
   return readPrefer(String(prefer), parts.platform, async () =>
     parts.persistence.run(sandbox, () => sandbox.read()),
@@ -235,7 +236,7 @@ export function locateSandbox(
   const name = inPath ?? inKey ?? inHeader;
   const sandbox = sandboxes.default;
   if (name === undefined) {
-    if (!sandboxes.required) return { sandbox, authorization };
+    if (!sandboxes.options.sandboxRequired) return { sandbox, authorization };
     const how =
       'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
     const refusal = refuseRequest(sandboxes, 'sandbox_required', 400, `name a sandbox: ${how}`);

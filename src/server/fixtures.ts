@@ -1,10 +1,29 @@
 import { DEFAULTS } from '../core/limits.ts';
-import type { StoreChoice } from '../core/scenario/sandbox-start.ts';
-import { isShippedFixture, parseFixture, readShippedFixture } from '../core/store/fixture.ts';
+import { readAs } from '../core/shape/shapes.ts';
+import { readJson } from '../core/shape/source-text.ts';
+import {
+  FixtureError,
+  isShippedFixture,
+  readShippedFixture,
+  STORE,
+  unreadableFixture,
+} from '../core/store/fixture.ts';
 import { generateStore } from '../core/store/generate-store.ts';
 import type { Store } from '../core/store/store.ts';
+import type { TextReading } from '../core/words.ts';
 import { readText, readTextSync, STORE_LIMIT } from './files.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
+import type { StoreChoice } from './options.ts';
+
+/** @param file its name in messages */
+export function parseFixture(file: string, read: TextReading): Store {
+  if (!read.ok) throw unreadableFixture(file, read.found);
+  const parsed = readJson(file, read.text);
+  if (!parsed.ok) throw new FixtureError(parsed.problems);
+  const reading = readAs(STORE, parsed.value);
+  if (reading.ok) return reading.value;
+  throw new FixtureError(parsed.locate(reading.problems));
+}
 
 /** Loads a shipped fixture by its name, or another by its path. */
 export async function loadFixture(nameOrPath: string): Promise<Store> {

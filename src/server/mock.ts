@@ -9,13 +9,9 @@ import { createGuard, type GuardOptions } from './http/guard.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { PendingResponses } from './http/write.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
-import {
-  guarded,
-  type MockOptions,
-  openSandboxes,
-  type ServerPersistence,
-  type StoredParts,
-} from './open-sandboxes.ts';
+import { guarded } from './observers.ts';
+import { openSandboxes, type ServerPersistence, type StoredParts } from './open-sandboxes.ts';
+import type { AppOptions } from './options.ts';
 
 export interface MockParts
   extends Omit<StoredParts, 'platform'>,
@@ -23,9 +19,9 @@ export interface MockParts
   readonly guard: GuardOptions;
 }
 
-export function assembleMock(parts: MockParts, options: MockOptions) {
+export function assembleMock(parts: MockParts, options: AppOptions) {
   const { noControl, onControlCall } = options;
-  const { start, guard, certificate, notes } = parts;
+  const { guard, certificate, notes } = parts;
   const platform = NODE_PLATFORM;
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ ...parts, platform }, options);
   const pending = new PendingResponses();
@@ -38,11 +34,12 @@ export function assembleMock(parts: MockParts, options: MockOptions) {
     version: packageVersion(),
     certificate,
     notes,
-    plain: start.plain,
     noControl,
+  };
+  return {
+    ...{ stopRemoving, sandboxes, persistence, service, control, pending },
     onControlCall: onControlCall && guarded(onControlCall, platform),
   };
-  return { stopRemoving, sandboxes, persistence, service, control, pending };
 }
 
 /** After a change of files, which an undo or a rewind must not take back. */

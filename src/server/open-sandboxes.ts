@@ -1,5 +1,4 @@
-import type { ControlOptions } from '../core/control/endpoint.ts';
-import { type Observer, recordExchange } from '../core/control/journal/exchange-text.ts';
+import { recordExchange } from '../core/control/journal/exchange-text.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Outcome } from '../core/sandbox/answer.ts';
 import { describeFinding, isOfOperation, type Totals } from '../core/sandbox/coverage.ts';
@@ -7,10 +6,11 @@ import { findHoldFindings } from '../core/sandbox/exchange.ts';
 import type { KeptSandbox, Persistence } from '../core/sandbox/persistence.ts';
 import type { OnFinding } from '../core/sandbox/report-shapes.ts';
 import type { Sandbox, ServerEvent } from '../core/sandbox/sandbox.ts';
-import { Sandboxes, type SandboxOptions, type SandboxParts } from '../core/sandbox/sandboxes.ts';
+import { Sandboxes, type SandboxParts } from '../core/sandbox/sandboxes.ts';
 import type { State } from '../core/sandbox/state.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Store } from '../core/store/store.ts';
+import { guarded, type Observers } from './observers.ts';
 
 /** Keeps the effect of a call before its reply leaves. */
 export interface ServerPersistence extends Persistence {
@@ -107,15 +107,6 @@ export class MemoryPersistence implements ServerPersistence {
   }
 }
 
-export interface MockOptions extends SandboxOptions, ControlOptions {
-  /** Called after each exchange in any sandbox. */
-  readonly observe?: Observer | undefined;
-  /** Called for each new finding. */
-  readonly onFinding?: OnFinding | undefined;
-  /** Called with what the operator should know, such as what to do about clients that cannot connect. */
-  readonly onNotice?: ((message: string) => void) | undefined;
-}
-
 /** What keeps sandboxes elsewhere than in memory. */
 export interface Keeper {
   /** What it has kept of the default sandbox: it wins over what scenarios set up. */
@@ -137,16 +128,12 @@ export interface StoredParts extends Pick<SandboxParts, 'upstream' | 'platform'>
 }
 
 /** The sandboxes of a mock, where they are kept, and what watches them. */
-export function openSandboxes(parts: StoredParts, options: MockOptions) {
-  const { observe, onFinding, sandboxIdle, onNotice } = options;
+export function openSandboxes(parts: StoredParts, told: Observers) {
+  const { observe, onFinding, onNotice } = told;
   const { start, keeper, saveScenarios, upstream, platform } = parts;
+  const { sandboxIdle } = start.options;
   const isShared = keeper?.isShared ?? false;
-  const limits = isShared ? { journal: 0, maxSandboxes: Number.POSITIVE_INFINITY } : {};
-  const sandboxes = new Sandboxes(
-    start,
-    { ...options, ...limits },
-    { upstream, isShared, platform },
-  );
+  const sandboxes = new Sandboxes(start, { upstream, isShared, platform });
   const persistence =
     keeper?.open(sandboxes, saveScenarios) ?? new MemoryPersistence(sandboxes, saveScenarios);
   const listen = (observer: (event: ServerEvent) => void): void => {
@@ -186,20 +173,6 @@ function removeIdle(
     isLooking = false;
   };
   return platform.every(Math.min(idle / 4, MAX_IDLE_PAUSE_MS), () => void look());
-}
-
-/** What a callback throws becomes a warning: the client has its reply all the same, and the server goes on. */
-export function guarded<Told extends readonly unknown[]>(
-  callback: (...told: Told) => void,
-  { warn }: Platform,
-): (...told: Told) => void {
-  return (...told) => {
-    try {
-      callback(...told);
-    } catch (error) {
-      warn(error);
-    }
-  };
 }
 
 function reportFindings(onFinding: OnFinding): (event: ServerEvent) => void {

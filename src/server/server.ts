@@ -15,10 +15,12 @@ import { asError } from '../core/thrown.ts';
 import type { Feature } from './feature.ts';
 import { type FileWatch, watchFiles } from './files.ts';
 import { createListener } from './http/listener.ts';
+import { EVERY_ADDRESS } from './http/tls.ts';
 import { type LoadedFiles, loadFiles } from './load-files.ts';
 import { assembleMock, restartAll } from './mock.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
-import { guarded, type SaveScenarios } from './open-sandboxes.ts';
+import { guarded } from './observers.ts';
+import type { SaveScenarios } from './open-sandboxes.ts';
 import { type BaseOptions, checkOptions, listAgreed } from './options.ts';
 
 /** A server that listens. */
@@ -153,14 +155,14 @@ async function openFeatures(
 
 /** Express, which few requests need. */
 async function loadApp(
-  { service, control }: ReturnType<typeof assembleMock>,
+  mock: ReturnType<typeof assembleMock>,
   features: readonly Feature[],
 ): Promise<RequestListener> {
   const [{ default: express }, { createExpressApp }] = await Promise.all([
     import('express'),
     import('./http/app.ts'),
   ]);
-  return createExpressApp(express, service, control, features);
+  return createExpressApp(express, mock, features);
 }
 
 /** What the first feature opens that opens something. */
@@ -198,8 +200,6 @@ function watch(
 function randomToken(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }
-
-const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
 
 /**
  * The service's base URL on a server.

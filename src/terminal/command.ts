@@ -1,9 +1,9 @@
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { Exchange } from '../core/sandbox/exchange.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
+import type { OptionGroups } from '../core/shape/option-kinds.ts';
 import { describe, joinWords, suggest } from '../core/words.ts';
 import { readText, SETTINGS_LIMIT } from '../server/files.ts';
-import type { OptionGroups } from '../server/options.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The command line, the environment or a file is wrong. Nothing was started. */

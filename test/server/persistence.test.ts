@@ -143,14 +143,8 @@ interface Server {
 }
 
 function serve(open: (sandboxes: Sandboxes) => ServerPersistence, journal = CAPACITY): Server {
-  const sandboxes = new Sandboxes(
-    start,
-    { journal },
-    {
-      isShared: journal === 0,
-      platform: NODE_PLATFORM,
-    },
-  );
+  const parts = { isShared: journal === 0, platform: NODE_PLATFORM };
+  const sandboxes = new Sandboxes({ ...start, options: { journal } }, parts);
   const { default: sandbox } = sandboxes;
   sandbox.state = initialState(start, NOW.wall);
   return { sandbox, persistence: open(sandboxes) };

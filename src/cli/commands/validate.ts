@@ -1,8 +1,7 @@
 import { STORED_RECORDS } from '../../core/contract/records.ts';
 import { isObject } from '../../core/json.ts';
-import { createStart, type StoreChoice } from '../../core/scenario/sandbox-start.ts';
+import { createStart } from '../../core/scenario/sandbox-start.ts';
 import { readJson } from '../../core/shape/source-text.ts';
-import { parseFixture } from '../../core/store/fixture.ts';
 import {
   ContentError,
   formatProblem,
@@ -10,7 +9,8 @@ import {
   type TextReading,
 } from '../../core/words.ts';
 import { readText, STORE_LIMIT } from '../../server/files.ts';
-import { loadStore } from '../../server/fixtures.ts';
+import { loadStore, parseFixture } from '../../server/fixtures.ts';
+import type { StoreChoice } from '../../server/options.ts';
 import { loadScenarios } from '../../server/scenarios.ts';
 import { escapeControls } from '../../terminal/terminal.ts';
 import { checkRules } from '../check-rules.ts';

@@ -138,26 +138,9 @@ export function endpoint<
   return { ...definition, id, method, path };
 }
 
-export interface FinishedCall {
-  readonly method: string;
-  readonly target: string;
-  readonly status: number;
-  readonly at: number;
-  /** Milliseconds up to the end of the reply. */
-  readonly duration: number;
-}
-
-export interface ControlOptions {
-  /** Leaves out everything that distinguishes the mock from the service. */
-  readonly plain?: boolean | undefined;
+export interface ControlParts {
   /** Leaves out the control API, except for `health` and `certificate.pem`. */
   readonly noControl?: boolean | undefined;
-  /** Called after each call of the control API, except `health` and `status`. */
-  readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
-}
-
-export interface ControlParts extends ControlOptions {
-  readonly plain: boolean;
   readonly sandboxes: Sandboxes;
   readonly persistence: Persistence;
   readonly endpoints: readonly HandledEndpoint[];

@@ -1,4 +1,5 @@
 import { operationShape } from '../contract/operations.ts';
+import { DEFAULTS } from '../limits.ts';
 import { findHeader } from '../raw-http.ts';
 import { hasEffect, isDelivered } from '../scenario/fault-table.ts';
 import { CallCounter, matchRules, type RuleMatch } from '../scenario/rules.ts';
@@ -148,16 +149,15 @@ export function matchCall(
   const isPlain = preference === undefined && state.latches.size === 0;
   if (isPlain && book.get(call.operation)?.length === 0) return outcome(state, undefined);
   const counter = new CallCounter(state.counters.rules);
+  const { seed = DEFAULTS.seed } = start.options;
   let latched: RuleMatch | undefined;
   for (const latch of state.latches.values()) {
-    const match = matchRules(latch.book, counter, call, start.seed);
+    const match = matchRules(latch.book, counter, call, seed);
     latched ??= match;
   }
   const preferred =
-    preference?.kind === 'scenario'
-      ? matchRules(preference.book, counter, call, start.seed)
-      : undefined;
-  const match = preferred ?? matchRules(book, counter, call, start.seed);
+    preference?.kind === 'scenario' ? matchRules(preference.book, counter, call, seed) : undefined;
+  const match = preferred ?? matchRules(book, counter, call, seed);
   const { counts: rules } = counter;
   const result = latched === undefined ? match : addHold(latched, match);
   if (rules === state.counters.rules) return outcome(state, result);
@@ -200,7 +200,7 @@ export function readServiceState(
     represent,
     keys,
     rates: counters.rates,
-    seed: start.seed,
+    seed: start.options.seed ?? DEFAULTS.seed,
     now: readClock(clock, wall),
     startedAt,
   };

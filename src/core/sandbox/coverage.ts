@@ -8,7 +8,7 @@ import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import { curlCommand } from '../raw-http.ts';
 import type { Call } from '../service/input.ts';
 import { findOffContract, groundsOf, type Reply } from '../service/reply.ts';
-import { type Exchange, maskTarget } from './exchange.ts';
+import { type Exchange, maskTarget, NONE } from './exchange.ts';
 import {
   type CoverageReport,
   FINDING_CODE_NAMES,
@@ -18,8 +18,6 @@ import {
   type FindingText,
   type ShownCount,
 } from './report-shapes.ts';
-
-const NONE: readonly never[] = [];
 
 type ReplyId = Pick<PossibleReply, 'operation' | 'status'>;
 

@@ -12,11 +12,14 @@ import {
   type Reply,
 } from '../service/reply.ts';
 import { listCovered } from './coverage.ts';
-import type { DecidedRequest, ExchangeUnderWay, ServiceRequest } from './exchange.ts';
+import {
+  type DecidedRequest,
+  type ExchangeUnderWay,
+  NONE,
+  type ServiceRequest,
+} from './exchange.ts';
 import type { FindingText } from './report-shapes.ts';
 import type { Settings, State } from './state.ts';
-
-const NONE: readonly never[] = [];
 
 export function createExchange(
   decided: DecidedRequest,
@@ -95,10 +98,11 @@ function listReasons(
 function finishReply(
   reply: Reply,
   { method, origin }: Pick<ServiceRequest, 'method' | 'origin'>,
-  { choices, start: { plain } }: Settings,
+  { choices, start }: Settings,
   now: number,
   isProxy = false,
 ): Reply {
+  const { plain = false } = start.options;
   const { status, phrase, headers: own, body, decoded, size, mediaType, basis } = reply;
   const headers: string[] = [];
   // Headers of a rule, a deployment or an operation win.

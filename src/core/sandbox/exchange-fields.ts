@@ -1,5 +1,6 @@
+import { DATE_TIME } from '../contract/date-time.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { INSTANT, INSTANT_TEXT } from '../scenario/settings-shapes.ts';
+import { INSTANT } from '../scenario/settings-shapes.ts';
 import { BASIS_KINDS, findOffContract, groundsOf } from '../service/reply.ts';
 import { type InputsOf, type Member, object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, integer, list, number } from '../shape/shapes.ts';
@@ -86,7 +87,7 @@ export const EXCHANGE_FIELDS = {
     },
   ),
   at: field(
-    required(INSTANT_TEXT, "When it was answered, by the sandbox's clock."),
+    required(DATE_TIME, "When it was answered, by the sandbox's clock."),
     ({ at }) => new Date(at).toISOString(),
     {
       from: filter(INSTANT, 'Exchanges at or after this instant.', (it, from) => it.at >= from),

@@ -11,6 +11,9 @@ import type { UnknownRoute } from '../service/unknown-route.ts';
 import { roundDuration } from '../words.ts';
 import type { ExpectedReply, FindingText } from './report-shapes.ts';
 
+/** Of most exchanges, which share it. */
+export const NONE: readonly never[] = [];
+
 export interface ServiceRequest {
   readonly method: string;
   readonly target: string;

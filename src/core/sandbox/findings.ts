@@ -11,10 +11,8 @@ import type { ServiceState } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { adviseMethod, type UnknownRoute } from '../service/unknown-route.ts';
 import { describe, firstProblems } from '../words.ts';
-import type { DecidedRequest, Exchange, ServiceRequest } from './exchange.ts';
+import { type DecidedRequest, type Exchange, NONE, type ServiceRequest } from './exchange.ts';
 import type { FindingCode, FindingText } from './report-shapes.ts';
-
-const NONE: readonly never[] = [];
 
 const ALWAYS_FOUND = new Map(OPERATION_IDS.map((id) => [id, findInOperation(id)]));
 

@@ -1,5 +1,7 @@
 import { writeJson } from '../json.ts';
+import { DEFAULTS } from '../limits.ts';
 import type { Platform } from '../platform.ts';
+import type { MockOptions } from '../scenario/mock-options.ts';
 import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { steadyNow } from '../service/clock.ts';
@@ -35,8 +37,7 @@ interface HeldReply {
 }
 
 export interface HoldContext {
-  /** Milliseconds before a reply leaves unreleased. */
-  readonly maxHold: number;
+  readonly options: MockOptions;
   /** The server closes: a reply that a rule holds is sent at once. */
   isStopping: boolean;
   readonly platform: Platform;
@@ -75,7 +76,8 @@ export class Holds {
       send();
       return;
     }
-    const { maxHold, isStopping, platform } = this.#context;
+    const { options, isStopping, platform } = this.#context;
+    const { maxHold = DEFAULTS.maxHold } = options;
     const end = (why: HoldEnd) => this.end(why, [number]);
     reply.send = send;
     reply.cancels.push(platform.after(maxHold, () => end('expired')));

@@ -1,5 +1,5 @@
+import { DATE_TIME } from '../contract/date-time.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { INSTANT_TEXT } from '../scenario/settings-shapes.ts';
 import { BASIS_KINDS } from '../service/reply.ts';
 import { object, optional, required } from '../shape/objects.ts';
 import {
@@ -132,7 +132,7 @@ const FINDING_MEMBERS = {
   operation: optional(OPERATION, 'The operation that the client called.'),
   method: required(ANY_TEXT, 'The method of the request.'),
   target: required(ANY_TEXT, 'The path and the query of the request.'),
-  at: required(INSTANT_TEXT, "When, by the sandbox's clock."),
+  at: required(DATE_TIME, "When, by the sandbox's clock."),
 };
 
 export const FINDING = object(FINDING_MEMBERS);
@@ -159,7 +159,7 @@ export type SharedStatus = ValueOf<typeof SHARED_STATUS>;
 /** What was found out about an assumption elsewhere. */
 export const ASSUMPTION_NOTE = object({
   deployment: required(ANY_TEXT, 'The base URL of the deployment.'),
-  at: required(INSTANT_TEXT, 'When it was checked.'),
+  at: required(DATE_TIME, 'When it was checked.'),
   verdict: required(ANY_TEXT, 'What was found out.'),
   option: optional(ANY_TEXT, 'The option of the deployment, if it is settled.'),
   why: optional(ANY_TEXT, 'The exchanges that show it, or what was seen or missing instead.'),

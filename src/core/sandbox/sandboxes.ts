@@ -7,6 +7,7 @@ import {
   STAGING_SANDBOX,
 } from '../limits.ts';
 import type { Platform } from '../platform.ts';
+import type { MockOptions } from '../scenario/mock-options.ts';
 import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import type { Call, RequestBody } from '../service/input.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
@@ -22,20 +23,6 @@ import { Emitter, Sandbox, type ServerContext } from './sandbox.ts';
 import { initialState, type State } from './state.ts';
 import { createLimitError } from './storage-error.ts';
 
-/** What all sandboxes of a server have in common, apart from what they start from. */
-export interface SandboxOptions {
-  /** How many exchanges each sandbox keeps; 1,000 by default, 0 keeps none. */
-  readonly journal?: number | undefined;
-  /** How many sandboxes there may be besides the default one and staging; 10,000 by default. */
-  readonly maxSandboxes?: number | undefined;
-  /** Whether a request must name a sandbox. */
-  readonly sandboxRequired?: boolean | undefined;
-  /** Milliseconds after which a sandbox that nobody uses is removed; by default never. */
-  readonly sandboxIdle?: number | undefined;
-  /** Milliseconds after which a held reply goes out although nobody released it; 5 minutes by default. */
-  readonly maxHold?: number | undefined;
-}
-
 export interface SandboxParts {
   /** Answers in place of the mock. */
   readonly upstream?: Responder | undefined;
@@ -47,8 +34,7 @@ export interface SandboxParts {
 const MAX_VIEWED = 100;
 
 export class Sandboxes {
-  readonly required: boolean;
-  readonly max: number;
+  readonly options: MockOptions;
   readonly default: Sandbox;
   readonly events: ServerContext['events'] = new Emitter();
   /** Answers in place of the mock. */
@@ -64,21 +50,20 @@ export class Sandboxes {
   readonly #onlyViewed = new Map<string, Sandbox>();
   #start: Start;
 
-  constructor(start: Start, options: SandboxOptions, parts: SandboxParts) {
-    this.required = options.sandboxRequired ?? false;
-    this.max = options.maxSandboxes ?? DEFAULTS.maxSandboxes;
+  constructor(start: Start, parts: SandboxParts) {
+    this.options = start.options;
+    this.#isShared = parts.isShared ?? false;
     this.#context = {
-      capacity: options.journal ?? DEFAULTS.journal,
+      options: start.options,
+      capacity: this.#isShared ? 0 : (start.options.journal ?? DEFAULTS.journal),
       memory: new MemoryBudget(),
       formerTotals: new Totals(),
       events: this.events,
-      maxHold: options.maxHold ?? DEFAULTS.maxHold,
       isStopping: false,
       platform: parts.platform,
     };
     this.upstream = parts.upstream;
     this.#start = start;
-    this.#isShared = parts.isShared ?? false;
     const startedAt = new Date().toISOString();
     this.run = this.#isShared ? undefined : { id: crypto.randomUUID(), startedAt };
     this.default = this.open(DEFAULT_SANDBOX);
@@ -99,8 +84,9 @@ export class Sandboxes {
   getOrCreate(name: string, start?: Start): Sandbox {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
-    const isFull = this.#named.size >= this.max + PERMANENT_SANDBOXES.length;
-    if (isFull) throw createLimitError(this.max, name);
+    const { maxSandboxes: max = DEFAULTS.maxSandboxes } = this.options;
+    const isFull = this.#named.size >= max + PERMANENT_SANDBOXES.length;
+    if (isFull && !this.#isShared) throw createLimitError(max, name);
     const viewed = this.#onlyViewed.get(name);
     this.#onlyViewed.delete(name);
     const sandbox = (start === undefined && viewed) || this.open(name, start);

@@ -21,13 +21,7 @@ import {
   readClock,
   setClock,
 } from '../service/clock.ts';
-import {
-  createKeyring,
-  type KeyLists,
-  type Keyring,
-  NO_RATES,
-  type RateWindows,
-} from '../service/keyring.ts';
+import { createKeyring, type Keyring, NO_RATES, type RateWindows } from '../service/keyring.ts';
 import { type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { RecentCalls } from './findings.ts';
@@ -75,9 +69,10 @@ export const NO_LATCHES: State['latches'] = new Map();
 
 export function createSettings(layers: Layers): Settings {
   const { start, active, byHand } = layers;
-  const assume = Object.assign({}, start.assume, ...active.map((scenario) => scenario.assume));
+  const { assume: given, keys, delay = 0 } = start.options;
+  const assume = Object.assign({}, given, ...active.map((scenario) => scenario.assume));
   const choices = chooseOptions({ ...assume, ...byHand });
-  const lists = active.reduce<KeyLists>((keys, later) => override(keys, later.keys), start.keys);
+  const lists = active.reduce((earlier, later) => override(earlier, later.keys), keys ?? {});
   return {
     ...layers,
     choices,
@@ -86,7 +81,7 @@ export function createSettings(layers: Layers): Settings {
     isLagging: active.some(({ rules }) => rules.some(({ lag }) => lag !== undefined)),
     rules: createRuleBook([
       ...active.toReversed().flatMap(({ rules }) => rules),
-      ...(start.delay > 0 ? [delayRule(start.delay)] : []),
+      ...(delay > 0 ? [delayRule(delay)] : []),
     ]),
   };
 }

@@ -25,9 +25,6 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Visible characters, with spaces between them (RFC 9110, section 5.5). */
 const HEADER_VALUE = /^(?:[^\s\p{Cc}](?:[\t\P{Cc}]*[^\s\p{Cc}])?)?$/u;
 
-/** With a wrong value, the message has no end, or Node does not write it. */
-const FRAMING = ['content-length', 'transfer-encoding', 'trailer'];
-
 const NUMBER_TEXT = scalar<string, Int64>('a number', { type: 'number' }, (value, written) =>
   typeof value === 'bigint' || typeof value === 'number' || value instanceof WrittenNumber
     ? numberText(written)
@@ -77,14 +74,16 @@ function refuseFraming(
   return framing.length === 0 ? headers : undefined;
 }
 
-/** With another `Connection` than `close`, Node forgets that the client asked to close. */
+/**
+ * With a wrong value, the message has no end, or Node does not write it. With another `Connection` than
+ * `close`, Node forgets that the client asked to close.
+ */
 function isFraming(name: string, values: readonly string[]): boolean {
-  return FRAMING.includes(name) || (name === 'connection' && !/^close$/i.test(values.join()));
+  const isLength = ['content-length', 'transfer-encoding', 'trailer'].includes(name);
+  return isLength || (name === 'connection' && !/^close$/i.test(values.join()));
 }
 
 const ANY_JSON = convert(ANY, (value) => ({ value, text: writeJson(value) }));
-
-const NO_HEADERS: ValueOf<typeof HEADERS> = new Map();
 
 const RULE_REPLY = object({
   status: required(integer(200, 599, 'a status from 200 to 599'), 'The status, from 200 to 599.'),
@@ -102,10 +101,11 @@ const RULE_REPLY = object({
 /** Without `content`, it gets the documented or assumed one. Its headers lack the media type. */
 export const REPLY = convert(
   RULE_REPLY,
-  ({ status, headers = NO_HEADERS, body, empty }, at, report) => {
+  ({ status, headers: given = [], body, empty }, at, report) => {
+    const headers = [...given];
     const refuse = (member: string, expected: string, found: string) =>
       report({ at: [...at, member], ofName: true, expected, found });
-    const types = [...headers].flatMap(([name, values]) => (isContentType(name) ? values : []));
+    const types = headers.flatMap(([name, values]) => (isContentType(name) ? values : []));
     if (body !== undefined && !mayHaveContent(status)) {
       return refuse('body', `no body beside the status ${status}`, 'one');
     }
@@ -114,7 +114,7 @@ export const REPLY = convert(
     if (types.length > 1) return refuse('headers', 'one Content-Type', joinWords(types, 'and'));
     return {
       status,
-      headers: [...headers].flatMap(([name, values]) =>
+      headers: headers.flatMap(([name, values]) =>
         isContentType(name) ? [] : values.flatMap((value) => [name, writeHeaderText(value)]),
       ),
       content: empty ? EMPTY : body && createContent(body, types[0] && writeHeaderText(types[0])),

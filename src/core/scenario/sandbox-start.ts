@@ -8,6 +8,7 @@ import { readShippedFixture } from '../store/fixture.ts';
 import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import { ContentError } from '../words.ts';
+import type { MockOptions } from './mock-options.ts';
 import type { Rule } from './rule-shape.ts';
 import type { SavedScenario, Scenario } from './scenario-shape.ts';
 
@@ -21,60 +22,28 @@ export interface Start {
   /** With what its scenarios change, as `clock` is. */
   readonly store: Store;
   readonly clock: ClockSetting;
-  readonly assume: Partial<Choices>;
+  /** As they were given: whoever reads one knows its default. */
+  readonly options: MockOptions;
   /** Win over the scenarios: what was set by hand when this became the start. */
   readonly byHand: Partial<Choices>;
-  readonly keys: KeyLists;
   /** Keys that no scenario changes: those of staging. */
   readonly ownKeys: KeyLists | undefined;
-  /** Of replies that no rule decides, in milliseconds. */
-  readonly delay: number;
-  /** What everything drawn follows from: a 32-bit integer. */
-  readonly seed: number;
-  /** Replies leave out what tells the mock from the service. */
-  readonly plain: boolean;
   readonly scenarios: readonly Scenario[];
   /** Scenarios that the sandbox has of its own, by name. */
   readonly saved: ReadonlyMap<string, SavedScenario>;
 }
 
-export interface StartSettings {
-  readonly seed?: number | undefined;
-  readonly assume?: Partial<Choices> | undefined;
-  readonly keys?: KeyLists | undefined;
-  /** In milliseconds since 1970; the system time by default. */
-  readonly clock?: number | undefined;
-  readonly frozen?: boolean | undefined;
-  readonly delay?: number | undefined;
-  readonly plain?: boolean | undefined;
-}
-
 /** @param store to start from if no scenario names another; later ones win, record by record */
 export function createStart(
-  settings: StartSettings,
+  options: MockOptions,
   store: Store,
   scenarios: readonly Scenario[] = [],
   saved: Start['saved'] = new Map(),
 ): Start {
-  const { assume = {}, keys = {}, clock: now, frozen } = settings;
-  const { delay = 0, seed = DEFAULTS.seed, plain = false } = settings;
-  const atStart: ClockSetting = { now, frozen };
+  const atStart: ClockSetting = { now: options.clock, frozen: options.frozen };
   const clock = scenarios.reduce((earlier, later) => override(earlier, later.clock), atStart);
   const records = applyRecords(store, scenarios);
-  const ownKeys = undefined;
-  return {
-    store: records,
-    clock,
-    assume,
-    byHand: {},
-    keys,
-    ownKeys,
-    delay,
-    seed,
-    plain,
-    scenarios,
-    saved,
-  };
+  return { store: records, clock, options, byHand: {}, ownKeys: undefined, scenarios, saved };
 }
 
 /** Starts from the fixture of the last scenario that names one. */
@@ -106,12 +75,6 @@ export function stagingStart(start: Start): Start {
 export function override<T extends object>(earlier: T, later: Partial<T>): T {
   const overrides = Object.entries(later).filter(([, value]) => value !== undefined);
   return { ...earlier, ...Object.fromEntries(overrides) };
-}
-
-export interface StoreChoice {
-  readonly fixture?: string | undefined;
-  readonly animals?: number | undefined;
-  readonly orders?: number | undefined;
 }
 
 /** Reads the shipped fixtures of scenarios, and generates what they ask for. */

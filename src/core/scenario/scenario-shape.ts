@@ -118,8 +118,6 @@ export const CHANGES = convert(
   }),
 );
 
-const COUNT = integer(0, MAX_RECORDS);
-
 export const SCENARIO = convert(
   object(
     {
@@ -141,8 +139,11 @@ export const SCENARIO = convert(
       ),
       generate: optional(
         object({
-          animals: optional(COUNT, 'Number of animals, each with an inventory entry.'),
-          orders: optional(COUNT, 'Number of orders.'),
+          animals: optional(
+            integer(0, MAX_RECORDS),
+            'Number of animals, each with an inventory entry.',
+          ),
+          orders: optional(integer(0, MAX_RECORDS), 'Number of orders.'),
         }),
         'Starts from a generated store of this size, drawn from the seed.',
       ),

@@ -36,12 +36,10 @@ function readInstant(value: unknown): number | undefined {
   return instant !== undefined && instant >= 0 && instant <= LATEST ? instant : undefined;
 }
 
-export const INSTANT_TEXT = DATE_TIME;
-
 /** A moment: a date-time of RFC 3339 outside, milliseconds since 1970 inside. */
 export const INSTANT = scalar<number, string>(
   'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"',
-  INSTANT_TEXT.schema,
+  DATE_TIME.schema,
   readInstant,
 );
 
@@ -80,7 +78,7 @@ export const HOLD_TIME = duration('an ISO 8601 duration up to "P1D", such as "PT
 
 export const EXPIRY = scalar<Expiry, string>(
   'a duration after the start such as "PT10M", or an instant such as "2030-12-06T00:00:00Z"',
-  { type: 'string', anyOf: [{ pattern: DURATION.source }, INSTANT_TEXT.schema] },
+  { type: 'string', anyOf: [{ pattern: DURATION.source }, DATE_TIME.schema] },
   (value) => {
     const milliseconds = parseDuration(String(value));
     if (milliseconds !== undefined) return { kind: 'after', milliseconds };

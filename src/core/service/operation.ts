@@ -14,6 +14,7 @@ import {
   AssumptionTrace,
   type Basis,
   errorReply,
+  NO_HEADERS,
   type Reply,
   type Representation,
 } from './reply.ts';
@@ -43,8 +44,6 @@ export interface ReplyWithStore {
   readonly reply: Reply;
   readonly store: Store;
 }
-
-const NO_HEADERS: readonly string[] = [];
 
 /** Adds the checks that all operations share, in the order of `check-order`, and headers of all replies. */
 export function operation<Input>(

@@ -6,7 +6,7 @@ import type { ListText, Records } from '../store/store.ts';
 import { writeList } from '../store/store-text.ts';
 import type { Call, InputReader } from './input.ts';
 import type { ServiceState } from './operation.ts';
-import { type AssumptionTrace, jsonReply, type Reply } from './reply.ts';
+import { type AssumptionTrace, jsonReply, NO_HEADERS, type Reply } from './reply.ts';
 
 export type AnimalFilter = (animal: Animal) => boolean;
 
@@ -42,8 +42,6 @@ function linkTo(next: bigint | undefined, page: PetsQuery, call: Call): readonly
   query.set('cursor', btoa(next.toString()).replace(/=+$/, ''));
   return ['Link', `<${call.path}?${query}>; rel="next"`];
 }
-
-const NO_HEADERS: readonly string[] = [];
 
 function writePage(state: ServiceState, page: PetsQuery): ListText {
   const { filters, after, offset, limit } = page;

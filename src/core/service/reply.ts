@@ -86,7 +86,7 @@ export interface Comparison {
 }
 
 const DOCUMENTED: Basis = { kind: 'documented' };
-const NO_HEADERS: RawHeaders = [];
+export const NO_HEADERS: readonly string[] = [];
 
 /** Collects the assumptions that decided the status: another option would have given another. */
 export class AssumptionTrace {

@@ -2,16 +2,8 @@ import { COLLECTIONS, type CollectionName, STORED_RECORDS } from '../contract/re
 import { isObject, type Json, toInt64 } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import { object, optional } from '../shape/objects.ts';
-import { type InputOf, list, type ReportMisfit, readAs, type Shape } from '../shape/shapes.ts';
-import { readJson } from '../shape/source-text.ts';
-import {
-  ContentError,
-  createFileProblem,
-  joinWords,
-  suggest,
-  type TextProblem,
-  type TextReading,
-} from '../words.ts';
+import { type InputOf, list, type ReportMisfit, type Shape } from '../shape/shapes.ts';
+import { ContentError, createFileProblem, joinWords, suggest } from '../words.ts';
 import { reportMissingAnimal } from './merge.ts';
 import { createStore, ID_NAME, type Store } from './store.ts';
 
@@ -28,29 +20,16 @@ export class FixtureError extends ContentError {
 }
 
 /** @param file its name in messages */
-export function parseFixture(file: string, read: TextReading): Store {
-  if (!read.ok) throw new FixtureError([unreadableText(file, read.found)]);
-  const parsed = readJson(file, read.text);
-  if (!parsed.ok) throw new FixtureError(parsed.problems);
-  const reading = readAs(STORE, parsed.value);
-  if (reading.ok) return reading.value;
-  throw new FixtureError(parsed.locate(reading.problems));
-}
-
-function unreadableText(file: string, found: string): TextProblem {
+export function unreadableFixture(file: string, found: string): FixtureError {
   const expected = `a fixture file, or the name of a shipped one: ${joinWords(FIXTURE_NAMES, 'or')}`;
   const hinted = found + suggest(file, FIXTURE_NAMES);
-  return createFileProblem(
-    file,
-    expected,
-    hinted,
-    `${file}: expected ${expected}; found ${hinted}`,
-  );
+  const message = `${file}: expected ${expected}; found ${hinted}`;
+  return new FixtureError([createFileProblem(file, expected, hinted, message)]);
 }
 
 /** Tests check what ships, so that a start need not. */
 export function readShippedFixture(texts: Pick<Platform, 'shippedText'>, name: string): Store {
-  if (!isShippedFixture(name)) return parseFixture(name, { ok: false, found: 'nothing' });
+  if (!isShippedFixture(name)) throw unreadableFixture(name, 'nothing');
   const readIds = (member: string, value: unknown) =>
     typeof value === 'number' && /id$/i.test(member) ? BigInt(value) : value;
   return createStore(JSON.parse(texts.shippedText(`fixtures/${name}.json`), readIds));

@@ -1,10 +1,9 @@
 import { isLoopbackName } from '../../core/contract/base-url.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import type { Feature } from '../../server/feature.ts';
-import type { BaseOptions } from '../../server/options.ts';
 import { type FeatureCommand, type ProgramFeature, UsageError } from '../../terminal/command.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
-import { createNotes, SAVED_VERDICTS, type SavedVerdicts } from './check/saved-verdicts.ts';
+import { createNotes } from './check/saved-verdicts.ts';
 import { DEPLOYMENT_FLAGS } from './flags.ts';
 import { DEPLOYMENT_OPTIONS, type UpstreamOptions } from './options.ts';
 import { openUpstream } from './upstream.ts';
@@ -42,13 +41,10 @@ const DEPLOYMENT_COMMANDS = {
 export const DEPLOYMENT = {
   name: 'deployment',
   options: DEPLOYMENT_OPTIONS,
-  /** What `check --save` found out, to show beside the assumptions. */
-  settings: { checked: SAVED_VERDICTS },
-  noteAssumptions: ({ checked }: BaseOptions & { readonly checked?: SavedVerdicts | undefined }) =>
-    checked && createNotes(checked),
+  noteAssumptions: ({ checked }: UpstreamOptions) => checked && createNotes(checked),
   flags: DEPLOYMENT_FLAGS,
   commands: DEPLOYMENT_COMMANDS,
-  openResponder: (options: BaseOptions & UpstreamOptions) => openUpstream(options),
+  openResponder: openUpstream,
   /** Refuses a server in front of itself, and asks before requests go to another machine. */
   beforeStart: async (
     { upstream, port, yes }: { upstream?: URL; port?: number; yes?: boolean },

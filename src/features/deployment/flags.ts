@@ -2,8 +2,6 @@ import { INT64, ORDER_STATUSES } from '../../core/contract/records.ts';
 import { parseInt64 } from '../../core/json.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import type { object } from '../../core/shape/objects.ts';
-import { choice, scalar, type ValueOf } from '../../core/shape/shapes.ts';
-import { joinWords } from '../../core/words.ts';
 import {
   count,
   FILE,
@@ -14,7 +12,9 @@ import {
   one,
   optionFor,
   SWITCH,
-} from '../../server/option-kinds.ts';
+} from '../../core/shape/option-kinds.ts';
+import { choice, scalar, type ValueOf } from '../../core/shape/shapes.ts';
+import { joinWords } from '../../core/words.ts';
 import { DEPLOYMENT_OPTIONS } from './options.ts';
 
 const forCheck = optionFor('check');

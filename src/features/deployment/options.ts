@@ -1,8 +1,17 @@
 import { parseBaseUrl } from '../../core/contract/base-url.ts';
+import { isObject } from '../../core/json.ts';
 import { DEFAULTS } from '../../core/limits.ts';
-import { KEY, type Shape, scalar } from '../../core/shape/shapes.ts';
-import { FILE, milliseconds, one, optionFor } from '../../server/option-kinds.ts';
-import { forServeAndExec, type OptionsOf } from '../../server/options.ts';
+import {
+  FILE,
+  inCode,
+  milliseconds,
+  type OptionsOf,
+  one,
+  optionFor,
+} from '../../core/shape/option-kinds.ts';
+import { KEY, type Shape, scalar, withTypes } from '../../core/shape/shapes.ts';
+import { type BaseOptions, forServeAndExec } from '../../server/options.ts';
+import { SAVED_VERDICTS } from './check/saved-verdicts.ts';
 
 const BASE_URL_FORM =
   'a base URL such as https://staging.example.com/v1, without a user, a query or a fragment';
@@ -19,6 +28,14 @@ const CODE_URL: Shape<URL | string> = {
   ...BASE_URL,
   read: (value, at, report) => BASE_URL.read(value instanceof URL ? value.href : value, at, report),
 };
+
+/** Environment variables, such as `process.env`. */
+const VARIABLES = withTypes<Readonly<Record<string, string | undefined>>, never>(
+  scalar('an object of strings', {}, (value) => {
+    const isRight = (text: unknown) => text === undefined || typeof text === 'string';
+    return isObject(value) && Object.values(value).every(isRight) ? value : undefined;
+  }),
+);
 
 export const DEPLOYMENT_OPTIONS = {
   Deployment: {
@@ -48,6 +65,14 @@ export const DEPLOYMENT_OPTIONS = {
       'record',
     )(FILE, 'Also trust this certificate, in PEM.'),
   },
+  Code: {
+    /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
+    proxyVariables: inCode(VARIABLES),
+  },
+  Config: {
+    /** What `check --save` found out, to show beside the assumptions. */
+    checked: inCode(SAVED_VERDICTS),
+  },
 };
 
-export type UpstreamOptions = OptionsOf<typeof DEPLOYMENT_OPTIONS>;
+export type UpstreamOptions = BaseOptions & OptionsOf<typeof DEPLOYMENT_OPTIONS>;

@@ -1,7 +1,6 @@
 import { parseBaseUrl } from '../../core/contract/base-url.ts';
 import type { OpenedResponder } from '../../server/feature.ts';
 import { readCertificates } from '../../server/http/tls.ts';
-import type { BaseOptions } from '../../server/options.ts';
 import type { Deployment } from './forward.ts';
 import type { UpstreamOptions } from './options.ts';
 import type { Transport } from './transport.ts';
@@ -17,7 +16,7 @@ export async function openUpstream({
   upstreamTimeout: timeout,
   cacert,
   proxyVariables: variables,
-}: BaseOptions & UpstreamOptions): Promise<OpenedResponder | undefined> {
+}: UpstreamOptions): Promise<OpenedResponder | undefined> {
   const ca = cacert === undefined ? undefined : await readCertificates(cacert);
   const base = upstream === undefined ? undefined : parseBaseUrl(String(upstream));
   if (base === undefined) return undefined;

@@ -1,12 +1,7 @@
+import { FILE, type OptionsOf, one } from '../../core/shape/option-kinds.ts';
 import { text } from '../../core/shape/shapes.ts';
 import type { Feature, KeeperContext } from '../../server/feature.ts';
-import { FILE, one } from '../../server/option-kinds.ts';
-import {
-  type BaseOptions,
-  forServe,
-  forServeAndExec,
-  type OptionsOf,
-} from '../../server/options.ts';
+import { type BaseOptions, forServe, forServeAndExec } from '../../server/options.ts';
 
 const DISK_OPTIONS = {
   Store: {

@@ -1,3 +1,4 @@
+import { DEFAULTS } from '../../core/limits.ts';
 import type { Platform } from '../../core/platform.ts';
 import type { Totals } from '../../core/sandbox/coverage.ts';
 import {
@@ -20,6 +21,7 @@ import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { readTotals, writeTotals } from './fleet-totals.ts';
+import type { FleetOptions } from './options.ts';
 import type { Channel, RedisConnection } from './redis-connection.ts';
 import { CLAIM_HOLDS, END_HOLD, READ_SIZE, type Script, sandboxKey } from './scripts.ts';
 import { readExchange, writeExchange } from './stored-exchange.ts';
@@ -38,9 +40,8 @@ export interface FleetContext {
   readonly redis: RedisConnection;
   /** The id of this server, by which it knows its own messages and updates. */
   readonly server: string;
+  readonly options: FleetOptions;
   readonly ttl: number;
-  readonly maxHold: number;
-  readonly maxSandboxes: number;
   readonly platform: Platform;
   readonly updateScript: Script;
   readonly counts: { calls: number; conflicts: number };
@@ -269,7 +270,8 @@ export class FleetJournal implements JournalReader {
   #restore(number: number, head = '', rest?: string): Exchange {
     const exchange = readExchange(number, head, rest);
     const { hold } = exchange;
-    const isDead = hold && hold.since + this.#context.maxHold + DEAD_HOLD_MS < steadyNow();
+    const { maxHold = DEFAULTS.maxHold } = this.#context.options;
+    const isDead = hold && hold.since + maxHold + DEAD_HOLD_MS < steadyNow();
     return isDead ? { ...exchange, hold: { ended: 'left', ...hold } } : exchange;
   }
 }

@@ -1,4 +1,4 @@
-import { PERMANENT_SANDBOXES } from '../../core/limits.ts';
+import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import {
   type Exchange,
@@ -177,9 +177,13 @@ export class FleetSandbox implements KeptSandbox {
     return calls;
   }
 
+  get #maxSandboxes(): number {
+    return this.#context.options.maxSandboxes ?? DEFAULTS.maxSandboxes;
+  }
+
   /** Asks Redis to keep what calls do. False if they ran on an old state: this server has the present one now. */
   async #commit(calls: readonly PreparedCall[], isNew = false): Promise<boolean> {
-    const { redis, counts, updateScript, maxSandboxes } = this.#context;
+    const { redis, counts, updateScript } = this.#context;
     const exchanges = calls.flatMap(({ outcome }) => outcome.exchange ?? []);
     // A release must not come before somebody listens.
     if (exchanges.some(isWaiting)) await this.journal.follow();
@@ -213,7 +217,7 @@ export class FleetSandbox implements KeptSandbox {
         for (const { settle } of calls) settle(false);
         return true;
       case 'full':
-        throw createLimitError(maxSandboxes, this.#sandbox.name);
+        throw createLimitError(this.#maxSandboxes, this.#sandbox.name);
       default:
         throw new StorageError(`${redis.address.shown} was asked too late`);
     }
@@ -226,7 +230,7 @@ export class FleetSandbox implements KeptSandbox {
     isNew: boolean,
     until: number,
   ) {
-    const { redis, server, maxSandboxes } = this.#context;
+    const { redis, server } = this.#context;
     const { name, state } = this.#sandbox;
     const outcomes = calls.map(({ outcome }) => outcome);
     const after = outcomes.at(-1)?.state ?? state;
@@ -249,7 +253,7 @@ export class FleetSandbox implements KeptSandbox {
       server,
       `${redis.timeOf(until)}`,
       `${this.#version}`,
-      PERMANENT_SANDBOXES.includes(name) ? '' : `${maxSandboxes}`,
+      PERMANENT_SANDBOXES.includes(name) ? '' : `${this.#maxSandboxes}`,
       flags.join(''),
       exchanges.flatMap((it, at) => (isWaiting(it) ? at + 1 : [])).join(' '),
       writeTotals(exchanges, name, 1),

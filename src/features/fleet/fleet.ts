@@ -16,7 +16,6 @@ import type { KeeperContext } from '../../server/feature.ts';
 import { packageVersion } from '../../server/files.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import type { Keeper, ServerPersistence } from '../../server/open-sandboxes.ts';
-import type { BaseOptions } from '../../server/options.ts';
 import type { FleetContext } from './fleet-journal.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';
 import { compactTotals, readTotals } from './fleet-totals.ts';
@@ -36,15 +35,13 @@ const NOTICE_MS = 60_000;
 /** How many sandboxes are read at once: others' calls run in between. */
 const PAGE = 500;
 
-type Options = BaseOptions & FleetOptions;
-
 /** Joins the servers of a fleet. @throws StorageError */
 export async function joinFleet(
   url: string,
-  options: Options,
+  options: FleetOptions,
   keeper: KeeperContext,
 ): Promise<Keeper> {
-  const fleet = new Fleet(createContext(url, options, keeper), options);
+  const fleet = new Fleet(createContext(url, options, keeper));
   try {
     await fleet.sendHeartbeat();
   } catch (error) {
@@ -57,25 +54,19 @@ export async function joinFleet(
 /** @throws StorageError */
 function createContext(
   url: string,
-  options: Options,
+  options: FleetOptions,
   { start, agreed }: KeeperContext,
 ): FleetContext {
   const address = parseRedisAddress(url);
   if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
-  const {
-    fleetTtl: ttl = DAY_MS,
-    journal: capacity = DEFAULTS.journal,
-    maxHold = DEFAULTS.maxHold,
-    maxSandboxes = DEFAULTS.maxSandboxes,
-  } = options;
+  const { fleetTtl: ttl = DAY_MS, journal: capacity = DEFAULTS.journal } = options;
   // All databases of a Redis share its channels, so the name has the database.
   const prefix = `petstore-mock:${address.name}:${address.database}:${hashStart(start, agreed)}`;
   return {
     redis: new RedisConnection(address, prefix, options.onNotice),
     server: crypto.randomUUID(),
+    options,
     ttl,
-    maxHold,
-    maxSandboxes,
     platform: NODE_PLATFORM,
     updateScript: updateScript(ttl, capacity, MAX_REMEMBERED_BYTES),
     counts: { calls: 0, conflicts: 0 },
@@ -87,7 +78,7 @@ function createContext(
  * A server with another version, which may write states in another way, or with other settings is of another
  * fleet, which begins anew beside this one.
  */
-function hashStart({ store, scenarios, ...start }: Start, agreed: unknown): string {
+function hashStart({ store, scenarios, options: _, ...start }: Start, agreed: unknown): string {
   const definitions = writeJson(scenarios.map(({ definition }) => definition));
   const settings = [packageVersion(), start, definitions, agreed];
   const hash = createHash('sha256');
@@ -102,7 +93,6 @@ class Fleet implements Keeper, ServerPersistence {
   readonly whyNoUndo =
     'servers that share sandboxes (--shared) keep no earlier states and have one start for all sandboxes';
   readonly #context: FleetContext;
-  readonly #options: Options;
   readonly #opened = new WeakMap<Sandbox, FleetSandbox>();
   readonly #served = new Totals();
   /** Ends of holds that are on their way to Redis. */
@@ -114,9 +104,8 @@ class Fleet implements Keeper, ServerPersistence {
   #isDraining = false;
   #loss = { text: '', until: 0 };
 
-  constructor(context: FleetContext, options: Options) {
+  constructor(context: FleetContext) {
     this.#context = context;
-    this.#options = options;
     context.redis.onChecked = () => void this.sendHeartbeat().catch(() => {});
   }
 
@@ -136,7 +125,7 @@ class Fleet implements Keeper, ServerPersistence {
     if (this.#servers > 0 && found !== this.#token) {
       const text = `${redis.address.shown} has lost its data: ${this.#size} sandboxes start anew`;
       this.#loss = { text, until: performance.now() + NOTICE_MS };
-      this.#options.onNotice?.(text);
+      this.#context.options.onNotice?.(text);
     }
     [this.#token, this.#servers, this.#size] = [String(found), Number(servers), Number(size)];
   }
@@ -264,7 +253,7 @@ class Fleet implements Keeper, ServerPersistence {
   /** Answers `health` with 503 for a while, so that a proxy sends no more requests before this server closes. */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    const { drain = DRAIN_MS } = this.#options;
+    const { drain = DRAIN_MS } = this.#context.options;
     await new Promise<void>((resolve) => this.#context.platform.after(drain, resolve));
   }
 

@@ -1,8 +1,8 @@
 import { hostName, readCredentials } from '../../core/contract/base-url.ts';
 import { IDLE_TIME, WAIT_TIME } from '../../core/scenario/settings-shapes.ts';
+import { inMilliseconds, type OptionsOf, one, textThat } from '../../core/shape/option-kinds.ts';
 import { number } from '../../core/shape/shapes.ts';
-import { inMilliseconds, one, textThat } from '../../server/option-kinds.ts';
-import { forServe, type OptionsOf } from '../../server/options.ts';
+import { type BaseOptions, forServe } from '../../server/options.ts';
 
 export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
@@ -62,4 +62,4 @@ export const FLEET_OPTIONS = {
   },
 };
 
-export type FleetOptions = OptionsOf<typeof FLEET_OPTIONS>;
+export type FleetOptions = BaseOptions & OptionsOf<typeof FLEET_OPTIONS>;

@@ -241,7 +241,9 @@ async function readSettings(json: string, start: Start): Promise<Settings> {
     byHand: readExactly(ASSUME, JSON.stringify(byHand)),
     startedAt,
     start,
-    active: scenarios ? await loadBases(scenarios, NODE_PLATFORM, start.seed) : start.scenarios,
+    active: scenarios
+      ? await loadBases(scenarios, NODE_PLATFORM, start.options.seed)
+      : start.scenarios,
   });
 }
 

@@ -7,27 +7,11 @@ import { type Platform, WEB_PLATFORM } from '../../core/platform.ts';
 import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
-import { EVENTS } from '../events/feature.ts';
-import { HAR } from '../har/feature.ts';
-import { OPENAPI_ENDPOINTS } from '../openapi/endpoints.ts';
-import { RESOURCES } from '../resources/feature.ts';
-import { SCENARIOS } from '../scenarios/feature.ts';
-import { TIME_TRAVEL } from '../time-travel/feature.ts';
 import { dispatchFetch } from './dispatch-fetch.ts';
 import { type CreateMockOptions, readOptions } from './options.ts';
-import { bundledVersion, shippedText } from './shipped-files.ts';
+import { BUNDLED_ENDPOINTS, bundledVersion, shippedText } from './shipped-files.ts';
 
 const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
-
-/** What this build has besides the core, a line each. */
-const FEATURES = [
-  EVENTS, //
-  HAR,
-  OPENAPI_ENDPOINTS,
-  RESOURCES,
-  SCENARIOS,
-  TIME_TRAVEL,
-];
 
 /** A name that no resolver knows, so that a request which misses the mock reaches nobody. */
 const ADDRESS = { root: 'http://petstore-mock.test', sandbox: DEFAULT_SANDBOX };
@@ -82,8 +66,8 @@ async function open(
   const platform = PLATFORM;
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ start, platform }, options);
   const control = {
-    ...{ sandboxes, persistence, platform, plain: start.plain },
-    endpoints: listEndpoints(FEATURES),
+    ...{ sandboxes, persistence, platform },
+    endpoints: listEndpoints(BUNDLED_ENDPOINTS),
     // Whoever can call `fetch` is in this process.
     guard: () => undefined,
     version: bundledVersion,

@@ -130,7 +130,8 @@ async function callControl(
   { path: whole, search }: Target,
   parts: ControlParts,
 ): Promise<ControlReply | undefined> {
-  const isRoot = ROOT.test(whole) && !parts.plain && (method === 'GET' || method === 'HEAD');
+  const isRoot =
+    ROOT.test(whole) && !parts.sandboxes.options.plain && (method === 'GET' || method === 'HEAD');
   const ofRoot = `${whole.replace(/\/$/, '')}${CONTROL_PATH}`;
   const [, mount = ofRoot, sandboxName = DEFAULT_SANDBOX, path] = CONTROL.exec(whole) ?? [];
   if (path === undefined && !isRoot) return undefined;

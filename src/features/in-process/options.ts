@@ -1,8 +1,8 @@
 import type { StoreState } from '../../core/control/state/state-endpoints.ts';
 import { parseInput, writeJson } from '../../core/json.ts';
 import type { Platform } from '../../core/platform.ts';
-import type { SandboxOptions } from '../../core/sandbox/sandboxes.ts';
-import { ScenarioError, type StartSettings } from '../../core/scenario/sandbox-start.ts';
+import { AMOUNT, MOCK_OPTIONS, type MockOptions } from '../../core/scenario/mock-options.ts';
+import { ScenarioError } from '../../core/scenario/sandbox-start.ts';
 import {
   isShipped,
   SCENARIO_NAMES,
@@ -13,75 +13,58 @@ import {
   type Scenario,
   type ScenarioDefinition,
 } from '../../core/scenario/scenario-shape.ts';
-import { ANY, FLAG, list, type Shape } from '../../core/shape/shapes.ts';
-import { parseFixture, readShippedFixture } from '../../core/store/fixture.ts';
-import { createFileProblem, describe, suggest } from '../../core/words.ts';
-import type { MockOptions } from '../../server/open-sandboxes.ts';
 import {
-  AMOUNT,
-  ASSUMED,
-  CLOCK,
-  checkValues,
-  DELAY,
-  FUNCTION,
-  KEY_LISTS,
-  MAX_HOLD,
-  SANDBOX_IDLE,
-  SEED,
-} from '../../server/option-kinds.ts';
+  checkOptionsOf,
+  inCode,
+  listRows,
+  type OptionGroups,
+  type OptionsOf,
+} from '../../core/shape/option-kinds.ts';
+import { ANY, list, readAs, withTypes } from '../../core/shape/shapes.ts';
+import { FixtureError, readShippedFixture, STORE } from '../../core/store/fixture.ts';
+import type { Store } from '../../core/store/store.ts';
+import {
+  createFileProblem,
+  describe,
+  type Problem,
+  suggest,
+  type TextProblem,
+} from '../../core/words.ts';
+import { OBSERVERS, type Observers } from '../../server/observers.ts';
+
+/** What a mock without files takes besides the options of any mock. */
+const OWN_OPTIONS = {
+  Code: {
+    /** The store to start from; by default the one that ships. Collections left out are empty. */
+    fixture: inCode(withTypes<Partial<StoreState>, never>(ANY)),
+    /** Generates this many animals instead. */
+    animals: { ...inCode(AMOUNT.codeShape), excludes: ['fixture'] },
+    /** Generates this many orders instead. */
+    orders: { ...inCode(AMOUNT.codeShape), excludes: ['fixture'] },
+    /** Names of scenarios that ship, or scenarios; later ones win. */
+    scenarios: inCode(withTypes<readonly (ScenarioName | ScenarioDefinition)[], never>(list(ANY))),
+  },
+} satisfies OptionGroups;
 
 /** The options of a server that need no port and no file, with the same defaults. */
-export interface CreateMockOptions
-  extends StartSettings,
-    SandboxOptions,
-    Pick<MockOptions, 'observe' | 'onFinding' | 'onNotice'> {
-  /** The store to start from; by default the one that ships. Collections left out are empty. */
-  readonly fixture?: Partial<StoreState> | undefined;
-  /** Generates this many animals instead. */
-  readonly animals?: number | undefined;
-  /** Generates this many orders instead. */
-  readonly orders?: number | undefined;
-  /** Names of scenarios that ship, or scenarios; later ones win. */
-  readonly scenarios?: readonly (ScenarioName | ScenarioDefinition)[] | undefined;
-}
-
-const SHAPES: Readonly<Record<keyof CreateMockOptions, Shape<unknown>>> = {
-  seed: SEED.codeShape,
-  assume: ASSUMED.codeShape,
-  keys: KEY_LISTS,
-  clock: CLOCK.codeShape,
-  frozen: FLAG,
-  delay: DELAY.codeShape,
-  plain: FLAG,
-  journal: AMOUNT.codeShape,
-  maxSandboxes: AMOUNT.codeShape,
-  sandboxRequired: FLAG,
-  sandboxIdle: SANDBOX_IDLE.codeShape,
-  maxHold: MAX_HOLD.codeShape,
-  observe: FUNCTION,
-  onFinding: FUNCTION,
-  onNotice: FUNCTION,
-  fixture: ANY,
-  animals: AMOUNT.codeShape,
-  orders: AMOUNT.codeShape,
-  scenarios: list(ANY),
-};
+export type CreateMockOptions = MockOptions & Observers & OptionsOf<typeof OWN_OPTIONS>;
 
 /** @throws RangeError for a wrong option, FixtureError or ScenarioError for what does not have its form */
 export function readOptions(options: CreateMockOptions, texts: Pick<Platform, 'shippedText'>) {
-  checkValues(options, SHAPES);
+  checkOptionsOf(listRows(MOCK_OPTIONS, OBSERVERS, OWN_OPTIONS), options);
   const { fixture, animals, orders, scenarios = [] } = options;
   const isGenerated = animals !== undefined || orders !== undefined;
-  if (fixture !== undefined && isGenerated)
-    throw new RangeError('fixture excludes animals and orders: drop one of them');
-  const text = writeJson(fixture ?? {});
   return {
-    store: fixture
-      ? parseFixture('fixture', { ok: true, text })
-      : readShippedFixture(texts, 'default'),
+    store: fixture ? readGivenStore(fixture) : readShippedFixture(texts, 'default'),
     generate: isGenerated ? { animals, orders } : undefined,
     scenarios: scenarios.map(readGivenScenario),
   };
+}
+
+function readGivenStore(given: Partial<StoreState>): Store {
+  const reading = readAs(STORE, parseInput(writeJson(given)));
+  if (reading.ok) return reading.value;
+  throw new FixtureError(placeIn('fixture', reading.problems));
 }
 
 /** An object is named by its place in the list. */
@@ -99,9 +82,11 @@ function readGivenScenario(
   }
   const reading = readScenario(parseInput(writeJson(given)), `scenario-${index + 1}`);
   if (reading.ok) return reading.value;
-  throw new ScenarioError(
-    reading.problems.map(({ path, expected, found }) =>
-      createFileProblem(path.replace('$', at), expected, found),
-    ),
+  throw new ScenarioError(placeIn(at, reading.problems));
+}
+
+function placeIn(option: string, problems: readonly Problem[]): readonly TextProblem[] {
+  return problems.map(({ path, expected, found }) =>
+    createFileProblem(path.replace('$', option), expected, found),
   );
 }

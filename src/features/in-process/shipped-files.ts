@@ -1,5 +1,7 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 
+import type { AddedHandlers } from '../../core/control/endpoint.ts';
+
 /*
  * The scenarios, the fixtures and the version, which the build puts into the bundle.
  */
@@ -13,6 +15,13 @@ const FIXTURES: Readonly<Record<string, object>> = import.meta.glob<object>(
   '../../../fixtures/*.json',
   { import: 'default', eager: true },
 );
+
+/** What the other features can answer anywhere: each that can has such a file. */
+const ENDPOINTS = import.meta.glob<Readonly<Record<string, AddedHandlers>>>('../*/endpoints.ts', {
+  eager: true,
+});
+
+export const BUNDLED_ENDPOINTS = Object.values(ENDPOINTS).flatMap(Object.values<AddedHandlers>);
 
 const VERSIONS = import.meta.glob<string>('../../../package.json', {
   import: 'version',

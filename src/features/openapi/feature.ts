@@ -1,5 +1,5 @@
+import { optionFor, SWITCH } from '../../core/shape/option-kinds.ts';
 import type { Feature } from '../../server/feature.ts';
-import { optionFor, SWITCH } from '../../server/option-kinds.ts';
 import type { ProgramFeature } from '../../terminal/command.ts';
 import { OPENAPI_ENDPOINTS } from './endpoints.ts';
 

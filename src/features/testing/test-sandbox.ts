@@ -6,19 +6,16 @@ import {
 } from '../../core/control/journal/exchange-text.ts';
 import { writeJson } from '../../core/json.ts';
 import { FINDING_CODE_NAMES, type FindingCode } from '../../core/sandbox/report-shapes.ts';
-import { object, optional } from '../../core/shape/objects.ts';
-import { readAs } from '../../core/shape/shapes.ts';
+import { checkOptionsOf, inCode } from '../../core/shape/option-kinds.ts';
 import { countText, joinWords } from '../../core/words.ts';
 import { FEATURES, type ServerOptions } from '../../features.ts';
-import { FAIL_ON, isFailing, refusalText } from '../../server/option-kinds.ts';
 import { checkOptions } from '../../server/options.ts';
+import { FAIL_ON, isFailing } from '../../terminal/fail-on.ts';
 import { connectPetstoreMock, type PetstoreMock } from './connect.ts';
 import { findServerOfRun, startPetstoreMock } from './start-mock.ts';
 import { openSandboxWith, refuseServerOptions } from './test-options.ts';
 
 export type TestFailure = 'findings' | 'assumed' | 'off-contract' | FindingCode;
-
-const OWN_OPTIONS = object({ failOn: optional(FAIL_ON, '') });
 
 /** How to start the server of the fixtures, and what its tests may not do. */
 export type TestOptions = ServerOptions & {
@@ -32,8 +29,7 @@ export type TestOptions = ServerOptions & {
 
 export function checkTestOptions({ failOn, ...options }: TestOptions): void {
   checkOptions(options, FEATURES);
-  const reading = readAs(OWN_OPTIONS, failOn === undefined ? {} : { failOn });
-  if (!reading.ok) throw new RangeError(refusalText(reading.problems, String));
+  checkOptionsOf({ failOn: inCode(FAIL_ON) }, { failOn });
 }
 
 export async function openTestMock({ failOn, ...options }: TestOptions): Promise<PetstoreMock> {

@@ -118,7 +118,7 @@ async function readPreference(
   { platform }: ControlCall['parts'],
 ) {
   const prefer = findHeader(headers, 'prefer');
-  const isRead = prefer !== undefined && !state.settings.start.plain;
+  const isRead = prefer !== undefined && !state.settings.start.options.plain;
   return isRead ? readPrefer(prefer, platform, async () => state) : undefined;
 }
 

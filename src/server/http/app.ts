@@ -7,17 +7,24 @@ import { callControlApi, isLogged, listEndpoints } from '../../core/control/cont
 import type { ControlParts } from '../../core/control/endpoint.ts';
 import { createRootReply } from '../../core/control/root.ts';
 import type { Feature, Pages } from '../feature.ts';
+import type { FinishedCall } from '../observers.ts';
 import { readControlRequest, sendControlReply } from './control-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { runInTurn, sendFailure } from './write.ts';
 
 const CONTROL = new RegExp(`^(?:/~[^/]*)?${CONTROL_PATH}(?=/|$)`);
 
+/** What the app answers with. */
+interface AppParts {
+  readonly service: ServiceHandler;
+  readonly control: Omit<ControlParts, 'endpoints'>;
+  readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
+}
+
 /** @param express passed in, since importing it slows the start: callers do so only when needed */
 export function createExpressApp(
   express: typeof expressModule,
-  service: ServiceHandler,
-  assembled: Omit<ControlParts, 'endpoints'>,
+  { service, control: assembled, onControlCall }: AppParts,
   features: readonly Feature[],
 ): RequestListener {
   const app = express();
@@ -27,14 +34,14 @@ export function createExpressApp(
   const paths = Object.assign({}, ...pages.map((it) => it.paths));
   app.disable('x-powered-by');
   app.use((_request, response, next) => runInTurn(response, next));
-  if (!control.plain) {
+  if (!control.sandboxes.options.plain) {
     app.get(ROOT, (request, response) => {
       const mount = `${request.baseUrl}${request.path.replace(/\/$/, '')}${CONTROL_PATH}`;
       const root = { ...readControlRequest(request), mount };
       sendControlReply(response, createRootReply(root, control, paths));
     });
   }
-  app.use(CONTROL, createControlRouter(express, control, pages));
+  app.use(CONTROL, createControlRouter(express, control, onControlCall, pages));
   app.use((request, response) => service(request, response));
   // Express answers errors with HTML, unless a function of four parameters does.
   const sendError: ErrorRequestHandler = (error, _request, response, _next) =>
@@ -46,14 +53,15 @@ export function createExpressApp(
 function createControlRouter(
   express: typeof expressModule,
   parts: ControlParts,
+  onCall: AppParts['onControlCall'],
   pages: readonly Pages[],
 ): Router {
   const router = express.Router();
   if (!parts.noControl) for (const { create } of pages) router.use(create(express));
   router.use(async (request, response, next) => {
     const call = readControlRequest(request);
-    if (!parts.noControl && isLogged(call.path, parts))
-      reportCall(parts, request.originalUrl, response);
+    if (onCall && !parts.noControl && isLogged(call.path, parts))
+      reportCall(onCall, request.originalUrl, response);
     const reply = await callControlApi(call, parts);
     if (reply === undefined) next();
     else sendControlReply(response, reply);
@@ -62,11 +70,10 @@ function createControlRouter(
 }
 
 function reportCall(
-  { onControlCall: onCall }: ControlParts,
+  onCall: (call: FinishedCall) => void,
   target: string,
   response: ServerResponse,
 ): void {
-  if (onCall === undefined) return;
   const { method = '' } = response.req;
   const at = Date.now();
   const startedAt = performance.now();

@@ -12,7 +12,8 @@ import { AssumptionTrace, errorReply, type Reply } from '../../core/service/repl
 import { describe } from '../../core/words.ts';
 import { recordAnswer } from '../arrival.ts';
 import type { ServerPersistence } from '../open-sandboxes.ts';
-import { listenOn, openServer, type Timeouts } from './open-server.ts';
+import type { BaseOptions, Timeouts } from '../options.ts';
+import { listenOn, openServer } from './open-server.ts';
 import { createBrokenRequest, type ServiceHandler } from './service-handler.ts';
 import { type Certificate, unwrapTls } from './tls.ts';
 import { closeWith, formatReply, runInTurn, sendFailure } from './write.ts';
@@ -23,17 +24,14 @@ const TIMEOUTS: Timeouts = {
   stop: 5_000, // Docker waits for 10 seconds
 };
 
-export interface ListenerOptions {
+export interface ListenerOptions extends Pick<BaseOptions, 'timeouts' | 'onNotice'> {
   readonly service: ServiceHandler;
   /** Loads the app that answers everything but the service's paths, at its first request. */
   readonly loadApp: () => Promise<RequestListener>;
   /** Refuses what is not a request, and has it in its journal. */
   readonly sandbox: Sandbox;
   readonly persistence: ServerPersistence;
-  readonly timeouts?: Partial<Timeouts> | undefined;
   readonly certificate?: Certificate | undefined;
-  /** Called once for each mistake of clients that the operator can help with. */
-  readonly onNotice?: ((message: string) => void) | undefined;
 }
 
 export interface Listener {

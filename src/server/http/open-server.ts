@@ -3,17 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket, Server as TcpServer } from 'node:net';
 import { LIMITS } from '../../core/limits.ts';
 import { errorCode } from '../../core/thrown.ts';
+import type { Timeouts } from '../options.ts';
 import { type Certificate, createTlsServer } from './tls.ts';
-
-/** How long a client may take, in milliseconds. */
-export interface Timeouts {
-  /** For the head of a request. */
-  readonly headers: number;
-  /** For a whole request, for the next one, and for a client that does not read its reply. */
-  readonly idle: number;
-  /** For everything under way when the server stops. */
-  readonly stop: number;
-}
 
 /** @param onPlain called with each connection to a TLS server whose client does not speak TLS */
 export function openServer(

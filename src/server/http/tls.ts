@@ -3,16 +3,7 @@ import type { Server } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import { errorCode } from '../../core/thrown.ts';
 import { fingerprint, readText, SETTINGS_LIMIT, writeText } from '../files.ts';
-
-export interface CertificateOptions {
-  readonly tls?: boolean | undefined;
-  /** A file with the certificate in PEM; by default one is generated for this server's names. */
-  readonly tlsCert?: string | undefined;
-  /** A file with the private key of `tlsCert` in PEM. */
-  readonly tlsKey?: string | undefined;
-  /** A file to write the certificate to, for clients to trust. */
-  readonly tlsWrite?: string | undefined;
-}
+import type { BaseOptions } from '../options.ts';
 
 /** In PEM; the certificate with its chain, if there is one. */
 export interface Certificate {
@@ -33,7 +24,7 @@ export class CertificateError extends Error {
  * @throws CertificateError with the file and the reason
  */
 export async function loadCertificate(
-  { tls = false, tlsCert, tlsKey, tlsWrite }: CertificateOptions,
+  { tls = false, tlsCert, tlsKey, tlsWrite }: BaseOptions,
   host: string,
 ): Promise<Certificate | undefined> {
   const files = { '--tls-cert': tlsCert, '--tls-key': tlsKey, '--tls-write': tlsWrite };
@@ -61,12 +52,13 @@ export async function loadCertificate(
   return certificate;
 }
 
-const EVERY_ADDRESS = ['0.0.0.0', '::'];
+/** The wildcard addresses, also as IPv6 maps them. */
+export const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
 
 /** The names that clients on this machine, or in other containers, may call the server by. */
 function listNames(host: string): { type: 'dns' | 'ip'; value: string }[] {
   const names = ['localhost', '127.0.0.1', '::1', host.replace(/%.*$/, '')];
-  if (EVERY_ADDRESS.includes(host)) names.push(process.getBuiltinModule('node:os').hostname());
+  if (EVERY_ADDRESS.test(host)) names.push(process.getBuiltinModule('node:os').hostname());
   return [...new Set(names)].map((value) => ({ type: isIP(value) === 0 ? 'dns' : 'ip', value }));
 }
 

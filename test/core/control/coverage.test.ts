@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCoverageReport, createFindingsReport } from '../../../src/core/sandbox/coverage.ts';
 import type { CoverageReport } from '../../../src/core/sandbox/report-shapes.ts';
-import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
 import { loadStore } from '../../../src/server/fixtures.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { openMock } from '../../helpers/in-process.ts';
@@ -42,7 +41,7 @@ describe('coverage and findings in the control API', () => {
 });
 
 test('thousands of deleted sandboxes leave their counts and at most 1,000 findings', async () => {
-  const sandboxes = createSandboxes({ maxSandboxes: 1 }, createStart({}, await loadStore({})));
+  const sandboxes = createSandboxes({ maxSandboxes: 1 }, await loadStore({}));
   const call = { ...callOf('getPet'), pathId: '1', authorization: 'Bearer demo-key' };
   for (let count = 1; count <= 3000; count += 1) {
     takeAnswer(sandboxes.getOrCreate(`s${count}`), requestOf(call));

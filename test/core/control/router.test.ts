@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { listEndpoints } from '../../../src/core/control/control-api.ts';
 import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
 import { OPENAPI } from '../../../src/features/openapi/feature.ts';
-import { TIME_TRAVEL } from '../../../src/features/time-travel/feature.ts';
+import { TIME_TRAVEL } from '../../../src/features/time-travel/endpoints.ts';
 import { FEATURES } from '../../../src/features.ts';
 import type { Feature } from '../../../src/server/feature.ts';
 import { openMock } from '../../helpers/in-process.ts';

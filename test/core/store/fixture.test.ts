@@ -9,10 +9,10 @@ import {
   STORED_RECORDS,
 } from '../../../src/core/contract/records.ts';
 import { writeJson } from '../../../src/core/json.ts';
-import { FixtureError, parseFixture } from '../../../src/core/store/fixture.ts';
+import { FixtureError } from '../../../src/core/store/fixture.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { packageRoot } from '../../../src/server/files.ts';
-import { loadFixture, loadFixtureSync } from '../../../src/server/fixtures.ts';
+import { loadFixture, loadFixtureSync, parseFixture } from '../../../src/server/fixtures.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 
 const storeIn = (text: string) => parseFixture('FILE', { ok: true, text });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseFixture } from '../../../src/core/store/fixture.ts';
 import { generateStore } from '../../../src/core/store/generate-store.ts';
 import { STREAMS } from '../../../src/core/store/random.ts';
 import { createStore, EMPTY_STORE, type Records } from '../../../src/core/store/store.ts';
 import { storeText } from '../../../src/core/store/store-text.ts';
 import { createStoreWriter } from '../../../src/features/disk/file.ts';
+import { parseFixture } from '../../../src/server/fixtures.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 
 const all = <R extends object>(records: Records<R>): R[] => [...records.ascending()];

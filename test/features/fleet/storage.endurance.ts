@@ -49,14 +49,7 @@ async function hold(server: Server, since = Date.now()): Promise<HeldExchange> {
 
 /** A sandbox on a server of a fleet. */
 function openSandbox(fleet: Keeper, start: Start, name: string, mayCreate: boolean) {
-  const sandboxes = new Sandboxes(
-    start,
-    { journal: 0 },
-    {
-      isShared: true,
-      platform: NODE_PLATFORM,
-    },
-  );
+  const sandboxes = new Sandboxes(start, { isShared: true, platform: NODE_PLATFORM });
   const persistence = fleet.open(sandboxes);
   const sandbox = mayCreate ? sandboxes.getOrCreate(name) : sandboxes.find(name);
   if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);

@@ -141,7 +141,7 @@ describe('createMock', () => {
     [{ noControl: true }, 'options: expected the name of an option, found "noControl"'],
     [{ journal: -1 }, 'journal: expected '],
     [{ assume: { 'cancel-again': 409 } }, 'assume cancel-again: expected a string such as "409"'],
-    [{ fixture: {}, animals: 3 }, 'fixture excludes animals and orders'],
+    [{ fixture: {}, animals: 3 }, 'animals and fixture exclude each other: drop one of them'],
     [
       { scenarios: ['slwo'] },
       'scenarios[0]: expected the name of a shipped scenario, or an object; found "slwo" (did you mean slow?)',
@@ -154,7 +154,7 @@ describe('createMock', () => {
   test('refuses an object without the right form, and says where it is wrong', () => {
     const fixture = { animals: [{ id: 1 }] };
     expect(() => createMock(Object({ fixture }))).toThrow(FixtureError);
-    expect(() => createMock(Object({ fixture }))).toThrow('$.animals[0].name: expected');
+    expect(() => createMock(Object({ fixture }))).toThrow('fixture.animals[0].name: expected');
     const scenarios = [{ rules: [{ on: 'getPets' }] }];
     expect(() => createMock(Object({ scenarios }))).toThrow(ScenarioError);
     expect(() => createMock(Object({ scenarios }))).toThrow('scenarios[0].rules[0].on: expected');

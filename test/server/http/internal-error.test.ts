@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
 import type { ServerOptions } from '../../../src/index.ts';
 import { createListener } from '../../../src/server/http/listener.ts';
@@ -24,7 +23,7 @@ async function startBroken(loadApp: () => Promise<RequestListener>): Promise<num
       throw new Error('the store is broken');
     },
   };
-  const sandboxes = createSandboxes({}, { ...createStart({}, EMPTY_STORE), store });
+  const sandboxes = createSandboxes({}, store);
   const persistence = new MemoryPersistence(sandboxes);
   const service = createServiceHandler(
     { sandboxes, persistence, platform: NODE_PLATFORM },

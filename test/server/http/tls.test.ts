@@ -12,7 +12,6 @@ import type { ServerOptions } from '../../../src/index.ts';
 import {
   type Certificate,
   CertificateError,
-  type CertificateOptions,
   loadCertificate,
 } from '../../../src/server/http/tls.ts';
 import type { RunningServer } from '../../../src/server/server.ts';
@@ -119,7 +118,7 @@ describe('the certificate', () => {
     }
   });
 
-  test.each<[string, CertificateOptions]>([
+  test.each<[string, ServerOptions]>([
     ['--tls-cert requires --tls', { tls: false, tlsCert: 'cert.pem' }],
     ['--tls-key requires --tls-cert', { tlsKey: 'key.pem' }],
     [

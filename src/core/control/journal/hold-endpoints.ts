@@ -1,10 +1,10 @@
+import { DATE_TIME } from '../../contract/date-time.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import type { HeldExchange } from '../../sandbox/exchange.ts';
 import { LATCH, withLatch } from '../../sandbox/holds.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import { NO_LATCHES } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/rule-shape.ts';
-import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, type ValueOf } from '../../shape/shapes.ts';
 import { edit, endpoint } from '../endpoint.ts';
@@ -16,7 +16,7 @@ const HELD_REPLY = namedObject('HeldReply', {
   operation: optional(OPERATION, 'The operation.'),
   method: required(ANY_TEXT, 'The method of the request.'),
   target: required(ANY_TEXT, 'The path and the query of the request.'),
-  since: required(INSTANT_TEXT, "When the hold began, by the sandbox's clock."),
+  since: required(DATE_TIME, "When the hold began, by the sandbox's clock."),
 });
 export type HeldReply = ValueOf<typeof HELD_REPLY>;
 

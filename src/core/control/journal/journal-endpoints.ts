@@ -1,3 +1,4 @@
+import { DATE_TIME } from '../../contract/date-time.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import {
   createCoverageReport,
@@ -19,7 +20,7 @@ import {
   REPLY_MEMBERS,
   type ReplyCoverage,
 } from '../../sandbox/report-shapes.ts';
-import { INSTANT_TEXT, WAIT_TIME } from '../../scenario/settings-shapes.ts';
+import { WAIT_TIME } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
   ANY_TEXT,
@@ -39,7 +40,7 @@ import { PAST_STATE_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 
 const EDIT = namedObject('Edit', {
   after: required(COUNT, 'The number of the exchange before it.'),
-  at: required(INSTANT_TEXT, "When it was made, by the sandbox's clock."),
+  at: required(DATE_TIME, "When it was made, by the sandbox's clock."),
   clockMoved: CLOCK_MOVED,
   what: required(ANY_TEXT, 'What was changed, in words.'),
   by: required(ANY_TEXT, 'Who changed it: what the header `Mock-Client` says.'),
@@ -181,7 +182,7 @@ export const JOURNAL_ENDPOINTS = [
       const [key] = sandbox.state.settings.keys.valid;
       // Under --plain the server ignores `Prefer`.
       const withCurl = (reply: ReplyCoverage) =>
-        parts.plain && reply.status !== 401
+        parts.sandboxes.options.plain && reply.status !== 401
           ? reply
           : { ...reply, curl: howToGet(reply, service, key) };
       return json<Coverage>({

@@ -1,5 +1,5 @@
+import { DATE_TIME } from '../../contract/date-time.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
-import { INSTANT_TEXT } from '../../scenario/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
 import { endpoint } from '../endpoint.ts';
@@ -11,7 +11,7 @@ const SANDBOX = namedObject('Sandbox', {
   service: required(ANY_TEXT, 'The path of its service.'),
   control: required(ANY_TEXT, 'The path of its control API.'),
   lastUsed: required(
-    INSTANT_TEXT,
+    DATE_TIME,
     'When it last answered a request or was changed, or else was created, in real time.',
   ),
   ...SIZES,

@@ -103,7 +103,7 @@ async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<C
   const { state } = call.sandbox;
   const sent = text === undefined ? scenario : writtenScenario(text);
   const found = await findScenarios(call, scenarios, sent);
-  const loaded = await loadBases(found, call.parts.platform, state.settings.start.seed);
+  const loaded = await loadBases(found, call.parts.platform, state.settings.start.options.seed);
   const active = state.settings.active.map(({ name }) => name);
   const names = loaded.map(({ name }) => name);
   return edit(call, describeSwitch(active, names), (before, now) => {

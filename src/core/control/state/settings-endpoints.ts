@@ -4,7 +4,7 @@ import {
   type Choices,
   optionNames,
 } from '../../contract/assumption-table.ts';
-import { DAY_MS } from '../../contract/date-time.ts';
+import { DATE_TIME, DAY_MS } from '../../contract/date-time.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import {
   ASSUMPTION_NOTE,
@@ -15,7 +15,7 @@ import {
   TEXTS,
 } from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
-import { ASSUME, INSTANT, INSTANT_TEXT, SHIFT } from '../../scenario/settings-shapes.ts';
+import { ASSUME, INSTANT, SHIFT } from '../../scenario/settings-shapes.ts';
 import {
   advanceClock,
   type Clock,
@@ -52,7 +52,7 @@ const ASSUMPTION = namedObject('Assumption', {
 type AssumptionState = InputOf<typeof ASSUMPTION>;
 
 const CLOCK = namedObject('Clock', {
-  now: required(INSTANT_TEXT, 'The current time.'),
+  now: required(DATE_TIME, 'The current time.'),
   frozen: required(FLAG, 'Whether it is frozen.'),
   real: required(FLAG, 'Whether it follows the system time.'),
 });
@@ -81,7 +81,7 @@ const STATUS = namedObject('Status', {
   server: optional(
     object({
       id: required(ANY_TEXT, 'Its id, another one after a restart.'),
-      startedAt: required(INSTANT_TEXT, 'When it started, by the system time.'),
+      startedAt: required(DATE_TIME, 'When it started, by the system time.'),
     }),
     'The run of the server; left out where several servers share the sandboxes.',
   ),
