@@ -1,12 +1,4 @@
-import {
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { packageRoot } from '../src/server/files.ts';
@@ -40,12 +32,10 @@ function remove(feature: string, folder: string): void {
   };
   const name = feature.toUpperCase().replace('-', '_');
   const lines = new RegExp(
-    `^import .*/${feature}/(?:feature|endpoints).ts';\n|^ *${name}(?:_ENDPOINTS)?,.*\n`,
+    `^import .*/${feature}/(?:feature|endpoints).ts';\n|^ *${name},.*\n`,
     'gm',
   );
   edit('src/features.ts', (text) => text.replaceAll(lines, ''));
-  const mock = 'src/features/in-process/create-mock.ts';
-  if (existsSync(join(folder, mock))) edit(mock, (text) => text.replaceAll(lines, ''));
   const named = new RegExp(`^export [^;]*'./features/${feature}/[^;]*;\n`, 'gm');
   for (const entry of ['src/index.ts', 'src/fetch.ts'])
     edit(entry, (text) => text.replaceAll(named, ''));

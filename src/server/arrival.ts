@@ -226,7 +226,7 @@ interface SandboxLocation {
 }
 
 /** The path names the sandbox, else the key, else the header `Mock-Sandbox`, else it is the default one. */
-export function locateSandbox(
+function locateSandbox(
   sandboxes: Sandboxes,
   inPath: string | undefined,
   { authorization: sent, 'mock-sandbox': header }: RequestHeaders,

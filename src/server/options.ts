@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DAY_MS } from '../core/contract/date-time.ts';
+import { isObject } from '../core/json.ts';
 import { DEFAULTS } from '../core/limits.ts';
 import { AMOUNT, MOCK_OPTIONS, type MockOptions } from '../core/scenario/mock-options.ts';
 import { object, optional } from '../core/shape/objects.ts';
@@ -19,7 +20,7 @@ import {
   SWITCH,
   textThat,
 } from '../core/shape/option-kinds.ts';
-import { convert, number, text, VISIBLE, withTypes } from '../core/shape/shapes.ts';
+import { convert, number, scalar, text, VISIBLE, withTypes } from '../core/shape/shapes.ts';
 import { describe } from '../core/words.ts';
 import { type FinishedCall, OBSERVERS, type Observers } from './observers.ts';
 
@@ -57,6 +58,14 @@ export interface Timeouts {
   /** For everything under way when the server stops. */
   readonly stop: number;
 }
+
+/** Environment variables, such as `process.env`. */
+const VARIABLES = withTypes<Readonly<Record<string, string | undefined>>, never>(
+  scalar('an object of strings', {}, (value) => {
+    const isRight = (text: unknown) => text === undefined || typeof text === 'string';
+    return isObject(value) && Object.values(value).every(isRight) ? value : undefined;
+  }),
+);
 
 const TIME = optional(number(1, DAY_MS, 'milliseconds from 1 to a day'), '');
 
@@ -146,6 +155,8 @@ const SERVER_OPTIONS = {
   },
   Code: {
     timeouts: inCode(withTypes<Partial<Timeouts>, never>(TIMEOUTS)),
+    /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
+    proxyVariables: inCode(VARIABLES),
     /** Called after each change of a watched file, with the error if the files cannot be used. */
     onReload: callback<[problem: Error | undefined]>(),
   },

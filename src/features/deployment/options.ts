@@ -1,5 +1,4 @@
 import { parseBaseUrl } from '../../core/contract/base-url.ts';
-import { isObject } from '../../core/json.ts';
 import { DEFAULTS } from '../../core/limits.ts';
 import {
   FILE,
@@ -9,7 +8,7 @@ import {
   one,
   optionFor,
 } from '../../core/shape/option-kinds.ts';
-import { KEY, type Shape, scalar, withTypes } from '../../core/shape/shapes.ts';
+import { KEY, type Shape, scalar } from '../../core/shape/shapes.ts';
 import { type BaseOptions, forServeAndExec } from '../../server/options.ts';
 import { SAVED_VERDICTS } from './check/saved-verdicts.ts';
 
@@ -28,14 +27,6 @@ const CODE_URL: Shape<URL | string> = {
   ...BASE_URL,
   read: (value, at, report) => BASE_URL.read(value instanceof URL ? value.href : value, at, report),
 };
-
-/** Environment variables, such as `process.env`. */
-const VARIABLES = withTypes<Readonly<Record<string, string | undefined>>, never>(
-  scalar('an object of strings', {}, (value) => {
-    const isRight = (text: unknown) => text === undefined || typeof text === 'string';
-    return isObject(value) && Object.values(value).every(isRight) ? value : undefined;
-  }),
-);
 
 export const DEPLOYMENT_OPTIONS = {
   Deployment: {
@@ -64,10 +55,6 @@ export const DEPLOYMENT_OPTIONS = {
       'check',
       'record',
     )(FILE, 'Also trust this certificate, in PEM.'),
-  },
-  Code: {
-    /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
-    proxyVariables: inCode(VARIABLES),
   },
   Config: {
     /** What `check --save` found out, to show beside the assumptions. */
