@@ -69,6 +69,16 @@ describe('the house', () => {
     expect(violations(isAllowed, ringOf, client)).toEqual([]);
   });
 
+  test('the tests of the core and the server name no feature, and stay when one goes', () => {
+    const tests = ['core', 'server'].flatMap((ring) =>
+      readdirSync(join(packageRoot, 'test', ring), { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => `test/${ring}/${file}`),
+    );
+    expect(tests.length).toBeGreaterThan(40);
+    expect(tests.filter((file) => /from '[./]+src\/features\//.test(read(file)))).toEqual([]);
+  });
+
   test('a folder of the core imports only from those above it', () => {
     const core = SOURCES.filter((file) => file.startsWith('core/'));
     const folderOf = (file: string) => /^core\/(\w+)\//.exec(file)?.[1] ?? '';

@@ -5,7 +5,6 @@ import {
   chooseOptions,
   optionNames,
 } from '../../src/core/contract/assumption-table.ts';
-import type { DeploymentRequest } from '../../src/features/deployment/deployment-client.ts';
 
 const character = fc
   .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
@@ -103,8 +102,17 @@ const headers = mostly<Record<string, string>>(
   { 'Content-Type': 'application/json; charset=utf-8' },
 );
 
+export interface DrawnRequest {
+  readonly method: string;
+  readonly path: string;
+  /** None if null; by default one that works. */
+  readonly key?: string | null | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | undefined;
+}
+
 /** Requests of all operations, with good and bad input. The same for the same seed. */
-export function drawRequests(seed: number, count: number): DeploymentRequest[] {
+export function drawRequests(seed: number, count: number): DrawnRequest[] {
   const requests = fc.record({ target: targets, key: keys, headers });
   return fc
     .sample(requests, { seed, numRuns: count })

@@ -6,7 +6,6 @@ import { type Exchange, isWaiting } from '../../src/core/sandbox/exchange.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
 import { steadyNow } from '../../src/core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../src/core/service/input.ts';
-import { DEPLOYMENT } from '../../src/features/deployment/feature.ts';
 import { FEATURES } from '../../src/features.ts';
 import type { ServerOptions } from '../../src/index.ts';
 import { answerArrival, bodyLimit, openArrival } from '../../src/server/arrival.ts';
@@ -34,12 +33,13 @@ export async function openMock(
 ): Promise<Client> {
   const { store, scenarios } = await loadFiles(settings);
   const start = createStart(settings, store, scenarios);
-  const opened = await DEPLOYMENT.openResponder(settings);
+  const responders = features.map((feature) => feature.openResponder?.(settings));
+  const opened = (await Promise.all(responders)).find((it) => it !== undefined);
   const { sandboxes, persistence, control, stopRemoving } = assembleMock(
     {
       start,
       guard: { token: undefined },
-      notes: DEPLOYMENT.noteAssumptions(settings),
+      notes: new Map(features.flatMap((it) => [...(it.noteAssumptions?.(settings) ?? [])])),
       upstream: opened?.responder,
     },
     settings,

@@ -12,11 +12,10 @@ import { BodyBytes, type Call } from '../../../src/core/service/input.ts';
 import type { ServiceState } from '../../../src/core/service/operation.ts';
 import type { Reply } from '../../../src/core/service/reply.ts';
 import { SERVICE } from '../../../src/core/service/service.ts';
-import type { DeploymentRequest } from '../../../src/features/deployment/deployment-client.ts';
 import { findOperation } from '../../../src/server/arrival.ts';
 import { loadFixtureSync } from '../../../src/server/fixtures.ts';
 import { callOf } from '../../helpers/call.ts';
-import { drawRequests } from '../../helpers/drawn-requests.ts';
+import { type DrawnRequest, drawRequests } from '../../helpers/drawn-requests.ts';
 import { serviceStateWith } from '../../helpers/service-state.ts';
 
 const { inventory, ...others } = loadFixtureSync('default');
@@ -26,7 +25,7 @@ const BEFORE_SUNSET = Date.parse('2030-12-05T12:00:00Z');
 const AFTER_ALL_DATES = Date.parse('2036-01-01T00:00:00Z');
 
 /** The call that a request makes; undefined if no operation takes it. */
-function callFrom(request: DeploymentRequest, choices: Choices): Call | undefined {
+function callFrom(request: DrawnRequest, choices: Choices): Call | undefined {
   const { method, path, key, headers = {}, body } = request;
   const target = parseTarget(`/v1${path}`);
   const operation = findOperation(target, method);
@@ -55,7 +54,7 @@ const under = (now: number, choices: Choices): Under => {
   return { choices, state: serviceStateWith(STORE, now, choices) };
 };
 
-function answer(request: DeploymentRequest, { choices, state }: Under): Reply | undefined {
+function answer(request: DrawnRequest, { choices, state }: Under): Reply | undefined {
   const call = callFrom(request, choices);
   return call && SERVICE[call.operation](state, call).reply;
 }

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generateStore } from '../../../src/core/store/generate-store.ts';
 import { STREAMS } from '../../../src/core/store/random.ts';
-import { createStore, EMPTY_STORE, type Records } from '../../../src/core/store/store.ts';
+import { createStore, type Records } from '../../../src/core/store/store.ts';
 import { storeText } from '../../../src/core/store/store-text.ts';
-import { createStoreWriter } from '../../../src/features/disk/file.ts';
 import { parseFixture } from '../../../src/server/fixtures.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 
@@ -103,13 +102,4 @@ test('a written fixture has a line for each record, and exact ids', () => {
   ]
 }
 `);
-});
-
-test('a writer gives the text of each store, whatever it wrote before', () => {
-  const renamed = { ...store, animals: store.animals.with({ ...zoe, name: 'Max' }) };
-  const emptied = { ...renamed, orders: renamed.orders.without([1n]) };
-  const write = createStoreWriter();
-  for (const it of [store, renamed, store, emptied, EMPTY_STORE, store]) {
-    expect(write(it)).toBe([...storeText(it)].join(''));
-  }
 });

@@ -15,8 +15,9 @@ import { outcome } from '../../../src/core/sandbox/answer.ts';
 import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
 import type { State } from '../../../src/core/sandbox/state.ts';
 import { currentInstant } from '../../../src/core/service/clock.ts';
-import { EMPTY_STORE } from '../../../src/core/store/store.ts';
-import { openStoreFile } from '../../../src/features/disk/file.ts';
+import { createStore, EMPTY_STORE } from '../../../src/core/store/store.ts';
+import { storeText } from '../../../src/core/store/store-text.ts';
+import { createStoreWriter, openStoreFile } from '../../../src/features/disk/file.ts';
 import { undoLatest } from '../../../src/features/time-travel/handlers.ts';
 import type { ServerPersistence } from '../../../src/server/open-sandboxes.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
@@ -113,4 +114,16 @@ test('without its lock, a server makes no change', async () => {
   };
   await expect.poll(refused).toContain(`another server may have ${path}`);
   await file.close();
+});
+
+test('a writer gives the text of each store, whatever it wrote before', () => {
+  const zoe = { id: 2n ** 63n - 1n, name: 'Zoë "Z"', categoryId: -1n };
+  const orders = [{ id: 2n, petId: zoe.id, status: 'pending' as const }, { id: 1n }];
+  const store = createStore({ animals: [zoe], inventory: [], orders });
+  const renamed = { ...store, animals: store.animals.with({ ...zoe, name: 'Max' }) };
+  const emptied = { ...renamed, orders: renamed.orders.without([1n]) };
+  const write = createStoreWriter();
+  for (const it of [store, renamed, store, emptied, EMPTY_STORE, store]) {
+    expect(write(it)).toBe([...storeText(it)].join(''));
+  }
 });
