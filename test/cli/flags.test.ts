@@ -130,6 +130,7 @@ test('a config file can say what a check of a deployment found out', async () =>
     deployment: 'https://staging.example/v1',
     at: '2026-11-22T09:00:00.000Z',
     assumptions: [{ id: 'cancel-again', verdict: 'settled', option: '404', why: 'DELETE' }],
+    replies: [{ operation: 'getPet', status: 200, verdict: 'as-documented' }],
   };
   const config = { assume: { 'cancel-again': '404' }, checked };
   expect(await settingsOf({ config })).toMatchObject(config);

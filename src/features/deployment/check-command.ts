@@ -18,17 +18,17 @@ import {
   type Style,
 } from '../../terminal/terminal.ts';
 import { formatJson, requireNew, writeOutput } from '../../terminal/write-files.ts';
-import { checkDeployment } from './check/check.ts';
-import { planCheck } from './check/probes.ts';
-import { type CheckReport, findShortfall, reportsViolation } from './check/report.ts';
 import {
   type CheckChange,
-  createConfig,
   type EarlierCheck,
   listChanges,
   readEarlierCheck,
   verdictText,
-} from './check/saved-checks.ts';
+} from './check/changes.ts';
+import { checkDeployment } from './check/check.ts';
+import { planCheck } from './check/probes.ts';
+import { type CheckReport, findShortfall, reportsViolation } from './check/report.ts';
+import { createConfig } from './check/saved-verdicts.ts';
 import { askConsent, openDeployment, withProgress } from './deployment-access.ts';
 import type { DeploymentFlags } from './flags.ts';
 import { SAFE_METHODS } from './transport.ts';

@@ -4,10 +4,7 @@ import {
   type AssumptionId,
   optionNames,
 } from '../../../src/core/contract/assumption-table.ts';
-import {
-  listChanges,
-  readEarlierCheck,
-} from '../../../src/features/deployment/check/saved-checks.ts';
+import { listChanges, readEarlierCheck } from '../../../src/features/deployment/check/changes.ts';
 import {
   type Change,
   type Circumstances,

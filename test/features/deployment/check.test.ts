@@ -8,6 +8,7 @@ import { deviationText } from '../../../src/core/contract/check-reply.ts';
 import { isObject, parseJson, writeJson } from '../../../src/core/json.ts';
 import { withoutHeaders } from '../../../src/core/raw-http.ts';
 import { prepareMock } from '../../../src/features/deployment/ask-mock.ts';
+import { listChanges, readEarlierCheck } from '../../../src/features/deployment/check/changes.ts';
 import { describeOrder } from '../../../src/features/deployment/check/forms.ts';
 import { CHECK_NAME, planCheck } from '../../../src/features/deployment/check/probes.ts';
 import {
@@ -15,11 +16,7 @@ import {
   findShortfall,
   reportsViolation,
 } from '../../../src/features/deployment/check/report.ts';
-import {
-  createConfig,
-  listChanges,
-  readEarlierCheck,
-} from '../../../src/features/deployment/check/saved-checks.ts';
+import { createConfig } from '../../../src/features/deployment/check/saved-verdicts.ts';
 import {
   DeploymentError,
   type DeploymentRequest,
@@ -368,6 +365,33 @@ test('a quota that is used up in the middle leaves open what an earlier check ha
   const open = { subject: 'cors', before: 'allowed', after: 'open' };
   expect(listChanges(earlier, report, false)).toMatchObject([{ ...open, fails: true }]);
   expect(listChanges(earlier, report, true)).toMatchObject([{ ...open, fails: false }]);
+});
+
+/** The two verdicts of a report in which something changes. */
+function twoVerdicts(again: object, verdict: 'as-documented' | 'different'): CheckReport {
+  return {
+    assumptions: [
+      { id: 'cancel-again', verdict: 'none-of-the-options', ...again },
+      { id: 'cors', verdict: 'settled', option: 'allowed' },
+      { id: 'pets-order', verdict: 'open' },
+    ],
+    replies: [
+      { operation: 'getPet', status: 200, verdict },
+      { operation: 'getPet', status: 404, verdict: 'not-tried' },
+    ],
+  };
+}
+
+test.each<[from: string, save: (report: CheckReport) => unknown]>([
+  ['--json', (report) => report],
+  ['--save', (report) => createConfig({ report, clock: DEPLOYED_AT }, 'http://staging.example/v1')],
+])('a check compares all verdicts with those of an earlier one from %s', (_, save) => {
+  const saved: unknown = JSON.parse(JSON.stringify(save(twoVerdicts({}, 'as-documented'))));
+  const report = twoVerdicts({ verdict: 'settled', option: '409' }, 'different');
+  expect(listChanges(readEarlierCheck(saved)!, report, false)).toEqual([
+    { subject: 'cancel-again', before: 'none of the options', after: '409', fails: true },
+    { subject: 'getPet 200', before: 'as documented', after: 'different', fails: true },
+  ]);
 });
 
 /** What a check sends, at most what it plans. */

@@ -8,17 +8,16 @@ import { joinWords } from '../../../core/words.ts';
 import type { DeploymentFlags } from '../flags.ts';
 import { describeEvidence, Explainer } from './explain.ts';
 import type { Fit } from './fit.ts';
-import type { AssumptionVerdict } from './saved-verdicts.ts';
+import type { AssumptionVerdict, ReplyVerdict } from './saved-verdicts.ts';
 import { type FitVerdict, judgeAssumptions } from './verdicts.ts';
 import { type Difference, findDifferences, type ReplyName } from './violations.ts';
 
 export interface CheckReport {
   readonly assumptions: readonly AssumptionVerdict[];
-  readonly replies: readonly ReplyVerdict[];
+  readonly replies: readonly ReasonedVerdict[];
 }
 
-interface ReplyVerdict extends ReplyName {
-  readonly verdict: 'as-documented' | 'different' | 'not-tried';
+interface ReasonedVerdict extends ReplyVerdict {
   readonly differences?: readonly Difference[];
   /** Why no reply could be judged, if a request was sent. */
   readonly why?: string;
@@ -54,7 +53,7 @@ function reportAssumption(
 
 const nameOf = ({ operation, status }: ReplyName) => `${operation} ${status}`;
 
-function reportReplies(fit: Fit, explainer: Explainer): ReplyVerdict[] {
+function reportReplies(fit: Fit, explainer: Explainer): ReasonedVerdict[] {
   const found = findDifferences(fit);
   const exchanges = fit.observations.flatMap(({ runs }) => runs.flatMap((run) => run.exchanges));
   const seen = new Set(exchanges.map((it) => it && `${it.probe.operation} ${it.reply.status}`));
@@ -63,7 +62,7 @@ function reportReplies(fit: Fit, explainer: Explainer): ReplyVerdict[] {
       return [nameOf({ operation, status }), { operation, status }];
     }),
   );
-  return Array.from(replies, ([name, reply]): ReplyVerdict => {
+  return Array.from(replies, ([name, reply]): ReasonedVerdict => {
     const own = found.filter((each) => nameOf(each) === name);
     const differences = distinct(own).map(({ operation: _, status: __, ...each }) => each);
     const known = { ...reply, ...(differences.length > 0 && { differences }) };

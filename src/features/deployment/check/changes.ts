@@ -1,31 +1,10 @@
-import type { Choices } from '../../../core/contract/assumption-table.ts';
 import { isObject } from '../../../core/json.ts';
-import type { CheckedDeployment } from './check.ts';
 import { OTHER_CLIENT } from './facets.ts';
 import { TOO_SLOW } from './probe-sender.ts';
 import type { CheckReport } from './report.ts';
 
 export function verdictText(verdict: string): string {
   return verdict.replaceAll('-', ' ');
-}
-
-const MAX_CLOCK_DIFFERENCE_MS = 10 * 60 * 1000;
-
-/** The config file with which a mock answers as the deployment does, as far as that was settled. */
-export function createConfig(
-  { report: { assumptions }, clock }: Pick<CheckedDeployment, 'report' | 'clock'>,
-  deployment: string,
-  now = Date.now(),
-) {
-  const settled = assumptions.flatMap(({ id, option }) => (option ? [[id, option]] : []));
-  const assume: Partial<Choices> = Object.fromEntries(settled);
-  return {
-    assume,
-    ...(Math.abs(clock - now) < MAX_CLOCK_DIFFERENCE_MS
-      ? {}
-      : { clock: new Date(clock).toISOString() }),
-    checked: { deployment, at: new Date(now).toISOString(), assumptions },
-  };
 }
 
 /** What changed in a deployment since an earlier check, or could not be settled again. */
@@ -64,11 +43,14 @@ export type EarlierCheck = ReadonlyMap<string, string>;
 /** @returns undefined for a value that is neither a saved config nor a report */
 export function readEarlierCheck(saved: unknown): EarlierCheck | undefined {
   if (!isObject(saved)) return undefined;
-  if (isObject(saved.assume)) {
-    return new Map(Object.entries(saved.assume).map(([id, option]) => [id, String(option)]));
+  const { assume, checked } = saved;
+  const verdicts = readVerdicts(isObject(checked) ? { replies: [], ...checked } : saved);
+  if (verdicts !== undefined) {
+    const settled = verdicts.filter(({ isSettled }) => isSettled);
+    return new Map(settled.map(({ subject, verdict }) => [subject, verdict]));
   }
-  const settled = readVerdicts(saved)?.filter(({ isSettled }) => isSettled);
-  return settled && new Map(settled.map(({ subject, verdict }) => [subject, verdict]));
+  if (!isObject(assume)) return undefined;
+  return new Map(Object.entries(assume).map(([id, option]) => [id, String(option)]));
 }
 
 function readVerdicts({ assumptions, replies }: Readonly<Record<string, unknown>>) {
