@@ -102,14 +102,32 @@ describe('createMock', () => {
     expect((await mock.findings()).counts).toEqual({ 'blind-retry': 1 });
   });
 
-  test('finds nothing in equal POSTs that are sent together, though all lose their replies', async () => {
-    const rule = { on: 'createPet' as const, delay: 20, apply: true, fault: 'reset' as const };
-    const mock = createMock({ scenarios: [{ rules: [rule] }] });
-    const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
-    const init = { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' };
-    await Promise.allSettled([1, 2].map(() => mock.fetch(`${mock.url}/pets`, init)));
-    expect((await mock.findings()).counts).toEqual({});
-  });
+  test.each([
+    { delay: 20, apply: true, fault: 'reset' },
+    { hold: true, apply: true, fault: 'reset' },
+    { hold: true, fault: 'truncate' },
+    { hold: true, fault: 'malformed-json' },
+  ] as const)(
+    'of equal POSTs, only one that is sent after the loss by %j is found',
+    async (rule) => {
+      const mock = createMock({
+        scenarios: [{ rules: [{ on: 'createPet', calls: '1-2', ...rule }] }],
+      });
+      const headers = { Authorization: 'Bearer demo-key', 'Content-Type': 'application/json' };
+      const init = { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' };
+      const post = async () => (await mock.fetch(`${mock.url}/pets`, init)).text();
+      const first = post();
+      // A held reply lasts, so that its call is certain to be answered before the other is sent.
+      if ('hold' in rule) await mock.requests.wait({ held: true });
+      const together = Promise.allSettled([first, post()]);
+      await mock.requests.wait({ operation: 'createPet' }, { atLeast: 2 });
+      expect((await mock.findings()).counts).toEqual({});
+      await mock.control.call('POST /holds/release', { body: {} });
+      await together;
+      await post();
+      expect((await mock.findings()).counts).toEqual({ 'blind-retry': 1 });
+    },
+  );
 
   test('rejects the call after a stale connection, and no other', async () => {
     const rule = { on: 'getPet' as const, calls: 1, fault: 'stale-connection' as const };
@@ -231,6 +249,8 @@ describe('a fault', () => {
     ['truncate', 'HEAD', failed],
     ['bad-chunk', 'GET', { status: 200, length: null, body: broken }],
     ['malformed-json', 'GET', { status: 200, body: expect.stringMatching(/:}$/) }],
+    ['malformed-json', 'HEAD', { status: 200, length: LENGTH, body: '' }],
+    ['slow-body', 'HEAD', { status: 200, length: LENGTH, body: '' }],
     ['html', 'GET', { status: 502, body: expect.stringContaining('<html') }],
   ])('%s of a %s is what fetch can show', async (fault, method, expected) => {
     expect(await show(fault, method)).toMatchObject(expected);

@@ -236,8 +236,12 @@ test('a delay neither keeps a server from closing nor outlasts its client', asyn
   expect((await answer).status).toBe(200);
 });
 
-test('a POST that is sent again after its client has left a held reply is a finding', async () => {
-  const { url, port } = await serverFor(withRules({ on: 'createPet', calls: 1, hold: true }));
+test.each([
+  ['its client has left', {}],
+  ['a fault has broken', { fault: 'truncate' }],
+])('a POST that is sent again after %s a held reply is a finding', async (_, rule) => {
+  const held = { on: 'createPet', calls: 1, hold: true, ...rule };
+  const { url, port } = await serverFor(withRules(held));
   const control = asker(port, '/__mock');
   const arrived = (body: object) =>
     control('POST', '/requests/count', { body: { atLeast: 1, within: 'PT5S', ...body } });
@@ -247,10 +251,13 @@ test('a POST that is sent again after its client has left a held reply is a find
     return fetch(`${url}/pets`, { method: 'POST', headers, body, ...(signal && { signal }) });
   };
   const client = new AbortController();
-  const first = post(client.signal).catch(({ name }) => name);
+  const first = post(client.signal)
+    .then((reply) => reply.text())
+    .catch(({ name }) => name);
   await arrived({ held: true });
-  client.abort();
-  expect(await first).toBe('AbortError');
+  if ('fault' in rule) await control('POST', '/holds/release', { body: {} });
+  else client.abort();
+  expect(await first).toMatch(/Error$/);
   await arrived({ hold: 'default', held: false });
   expect((await post()).status).toBe(201);
   const { json } = await control('GET', '/findings');
