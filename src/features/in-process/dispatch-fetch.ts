@@ -19,7 +19,6 @@ import { mayHaveContent } from '../../core/service/reply.ts';
 import {
   answerArrival,
   bodyLimit,
-  loseHeld,
   loseReply,
   openArrival,
   type RequestHead,
@@ -112,7 +111,6 @@ async function callService(
   }
   if (exchange.delay > 0) await delay(signal, exchange.delay);
   cancel();
-  loseHeld(arrival, exchange);
   const { fault, reply } = exchange;
   if (hasEffect(fault, 'outlasts')) stale.add(parts);
   if (isWireFault(fault)) {

@@ -11,7 +11,6 @@ import {
   answerArrival,
   bodyLimit,
   createServiceRequest,
-  loseHeld,
   loseReply,
   openArrival,
   type RequestHead,
@@ -88,11 +87,9 @@ function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
 }
 
 /** Writes the reply, or breaks it as the fault says. */
-function sendExchange(call: CallUnderWay, exchange: Exchange): void {
-  const { arrival, response, pending } = call;
-  const { fault, reply } = exchange;
+function sendExchange(call: CallUnderWay, { fault, reply }: Exchange): void {
+  const { response, pending } = call;
   try {
-    loseHeld(arrival, exchange);
     if (fault !== undefined && hasEffect(fault, 'outlasts'))
       staleConnections.add(response.req.socket);
     if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
