@@ -1,6 +1,6 @@
 import type expressModule from 'express';
 import type { RequestHandler } from 'express';
-import type { AddedHandlers } from '../core/control/endpoint.ts';
+import type { AddedHandlers, ControlRequest } from '../core/control/endpoint.ts';
 import type { AssumptionNote } from '../core/sandbox/report-shapes.ts';
 import type { Responder } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
@@ -50,4 +50,11 @@ export interface Pages {
 }
 
 /** @internal */
-export type CreatePages = (express: typeof expressModule) => RequestHandler;
+export type CreatePages = (express: typeof expressModule) => ServePage;
+
+/**
+ * Answers a request for a page. Returns whether it is for one.
+ *
+ * @internal
+ */
+export type ServePage = (call: ControlRequest, ...exchange: Parameters<RequestHandler>) => boolean;

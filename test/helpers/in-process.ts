@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { parseTarget } from '../../src/core/contract/target.ts';
+import { findControlTarget, parseTarget } from '../../src/core/contract/target.ts';
 import { callControlApi, listEndpoints } from '../../src/core/control/control-api.ts';
 import { tryParseJson } from '../../src/core/json.ts';
 import { type Exchange, isWaiting } from '../../src/core/sandbox/exchange.ts';
@@ -14,8 +14,6 @@ import { loadFiles } from '../../src/server/load-files.ts';
 import { assembleMock } from '../../src/server/mock.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
 import { type Answer, type Client, controlBy, encodeParts, type RequestParts } from './wire.ts';
-
-const CONTROL = /^((?:\/~([^/]*))?\/__mock)(\/.*|)$/;
 
 type OpenOptions = ServerOptions & { readonly features?: readonly Feature[] };
 
@@ -52,12 +50,11 @@ export async function openMock(
 
   const parts = { ...control, endpoints: listEndpoints(features) };
   const callControl = async (method: string, url: string, sent: Sent) => {
-    const { path: whole, search } = parseTarget(url);
-    const [, mount = '', sandboxName = 'default', path = ''] = CONTROL.exec(whole) ?? [];
-    const request = { method, headers: sent.headers, origin: `http://${HOST}`, search };
+    const own = findControlTarget(parseTarget(url));
+    if (own === undefined || own.isRoot) return undefined;
+    const request = { ...own, method, headers: sent.headers, origin: `http://${HOST}` };
     const readBody = async (max: number): Promise<RequestBody> => bodyOf(sent, max);
-    const rest = { mount, sandboxName, path, readBody, onDisconnect };
-    const reply = mount === '' ? undefined : await callControlApi({ ...request, ...rest }, parts);
+    const reply = await callControlApi({ ...request, readBody, onDisconnect }, parts);
     if (reply === undefined) return undefined;
     const { status, mediaType = 'application/json', content = '', headers } = reply;
     const type = reply.content === undefined ? [] : ['Content-Type', mediaType];

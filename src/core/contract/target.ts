@@ -90,19 +90,43 @@ export function parseQuery({ search }: Target): typeof NO_QUERY {
   return [[name, value]];
 }
 
-/** Whether a target is for the mock itself: its control API, its pages, or a root. */
-export function isMockPath({ below, path }: Target): boolean {
-  return below.startsWith(CONTROL_PATH) || ROOT.test(path);
+/** What a target is for that is for the mock itself: its control API, its pages, or a root. */
+export interface ControlTarget {
+  /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
+  readonly mount: string;
+  /** The sandbox that the path names, valid or not. */
+  readonly sandboxName: string;
+  /** The path below the mount, as the client wrote it. */
+  readonly path: string;
+  readonly search: string;
+  /** Whether it is for the root above the mount, with or without its slash. */
+  readonly isRoot: boolean;
 }
 
-/** The root of the default sandbox, or of a named one, with or without its slash. */
-export const ROOT = /^(?:\/~[\w.-]{1,64})?\/?$/;
+/** The root of the default sandbox, or of a named one. */
+const ROOT = /^(\/~([\w.-]{1,64}))?\/?$/;
+
+/** Finds the control API that a target is for. Undefined for a path of the service. */
+export function findControlTarget(target: Target): ControlTarget | undefined {
+  const { mount, sandbox = DEFAULT_SANDBOX, below, search } = target;
+  const [root, named = '', name = DEFAULT_SANDBOX] = ROOT.exec(target.path) ?? [];
+  if (root !== undefined) {
+    return { mount: named + CONTROL_PATH, sandboxName: name, path: '', search, isRoot: true };
+  }
+  const path = pathBelow(CONTROL_PATH, below);
+  if (path === undefined) return undefined;
+  return { mount: mount + CONTROL_PATH, sandboxName: sandbox, path, search, isRoot: false };
+}
 
 /** The path below the service's base path, and the query; undefined for a path outside. */
 export function belowBase({ below, search }: Target): string | undefined {
-  const rest = below.slice(BASE_PATH.length);
-  const isBelow = below.startsWith(BASE_PATH) && (rest === '' || rest.startsWith('/'));
-  return isBelow ? rest + search : undefined;
+  const path = pathBelow(BASE_PATH, below);
+  return path === undefined ? undefined : path + search;
+}
+
+function pathBelow(base: string, path: string): string | undefined {
+  const rest = path.slice(base.length);
+  return path.startsWith(base) && (rest === '' || rest.startsWith('/')) ? rest : undefined;
 }
 
 export interface Address {

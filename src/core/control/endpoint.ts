@@ -1,4 +1,4 @@
-import { formatServiceUrl, parseAddress } from '../contract/target.ts';
+import { type ControlTarget, formatServiceUrl, parseAddress } from '../contract/target.ts';
 import type { Json } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import type { Outcome } from '../sandbox/answer.ts';
@@ -161,17 +161,10 @@ export function isDescribed({ endpoints }: Pick<ControlParts, 'endpoints'>): boo
 }
 
 /** A request for the control API, from a port or from anywhere else. */
-export interface ControlRequest {
+export interface ControlRequest extends ControlTarget {
   readonly method: string;
   readonly headers: RequestHeaders;
   readonly origin: string;
-  /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
-  readonly mount: string;
-  /** The sandbox that the path names, valid or not. */
-  readonly sandboxName: string;
-  /** The path below the mount, as the client wrote it. */
-  readonly path: string;
-  readonly search: string;
   /** Never settles if the client leaves before the body is complete. */
   readonly readBody: (maxBytes: number) => Promise<RequestBody>;
   /** Calls back once the client has left. Returns how to cancel. */

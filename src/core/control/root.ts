@@ -1,12 +1,17 @@
 import { type ControlParts, type ControlRequest, findServiceUrl, isDescribed } from './endpoint.ts';
 import { type ControlReply, json } from './reply.ts';
 
-/** Redirects browsers from a root to the first page; other clients get a list of addresses. */
+/**
+ * Redirects browsers from a root to the first page; other clients get a list of addresses. Undefined
+ * if the service answers.
+ */
 export function createRootReply(
-  { headers, origin, mount }: ControlRequest,
+  { method, headers, origin, mount }: ControlRequest,
   parts: ControlParts,
   pages: Readonly<Record<string, string>>,
-): ControlReply {
+): ControlReply | undefined {
+  const isRead = method === 'GET' || method === 'HEAD';
+  if (!isRead || parts.sandboxes.options.plain) return undefined;
   const { noControl = false, version } = parts;
   // curl accepts any type and gets JSON.
   const isBrowser = /\btext\/html\b/i.test(String(headers.accept ?? ''));

@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { refuse, refuseMethod } from '../../core/control/reply.ts';
 import type { CreatePages } from '../../server/feature.ts';
 import { packageRoot } from '../../server/files.ts';
-import { readControlRequest, sendControlReply } from '../../server/http/control-request.ts';
+import { sendControlReply } from '../../server/http/control-request.ts';
 
 /** Written by scripts/build.mjs: the page and its assets. */
 export const PAGE_FOLDER = join(packageRoot, 'dist/features/dashboard');
@@ -32,17 +32,16 @@ const POLICY = [
 /** Serves the dashboard, whose files hold no data and need no token. */
 export const createPages: CreatePages = (express) => {
   const serveFile = express.static(PAGE_FOLDER, { cacheControl: false, index: false, setHeaders });
-  return (request, response, next) => {
-    const { path } = readControlRequest(request);
+  return ({ path, mount }, request, response, next) => {
     const page = PAGES.find(({ pattern }) => pattern.test(path));
     const file = page?.file ?? ASSET.exec(path)?.[0].slice(1);
-    if (file === undefined) next();
-    else if (request.method !== 'GET' && request.method !== 'HEAD') {
+    if (file === undefined) return false;
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
       sendControlReply(response, refuseMethod(request.method, 'GET, HEAD'));
     } else if (page !== undefined && path !== page.path) {
       sendControlReply(response, {
         status: 308,
-        headers: { Location: request.baseUrl + page.path },
+        headers: { Location: mount + page.path },
       });
     } else {
       request.url = `/${file}`;
@@ -53,6 +52,7 @@ export const createPages: CreatePages = (express) => {
         else next(error);
       });
     }
+    return true;
   };
 };
 

@@ -1,16 +1,14 @@
 import { byteLength } from '../../core/bytes.ts';
 import {
-  CONTROL_PATH,
-  isMockPath,
+  type ControlTarget,
+  findControlTarget,
   parseTarget,
-  ROOT,
   type Target,
 } from '../../core/contract/target.ts';
 import { callControlApi } from '../../core/control/control-api.ts';
 import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
 import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
 import { createRootReply } from '../../core/control/root.ts';
-import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { isWaiting } from '../../core/sandbox/exchange.ts';
 import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
@@ -45,7 +43,8 @@ export async function dispatchFetch(
   request.signal.throwIfAborted();
   const sent = await receive(request);
   const target = parseTarget(sent.url);
-  const reply = isMockPath(target) ? await callControl(sent, target, control) : undefined;
+  const own = findControlTarget(target);
+  const reply = own && (await callControl(sent, own, control));
   return reply === undefined
     ? callService(sent, target, service)
     : createControlResponse(reply, sent);
@@ -122,24 +121,16 @@ async function callService(
   return createResponse(reply.status, reply.headers, reply.body, reply.phrase);
 }
 
-const CONTROL = new RegExp(`^((?:/~([^/]*))?${CONTROL_PATH})(/.*|)$`);
-
-/** @returns undefined for a path outside of the control API */
+/** @returns undefined if the service answers */
 async function callControl(
   { method, headers, origin, signal, ...sent }: ReceivedRequest,
-  { path: whole, search }: Target,
+  target: ControlTarget,
   parts: ControlParts,
 ): Promise<ControlReply | undefined> {
-  const isRoot =
-    ROOT.test(whole) && !parts.sandboxes.options.plain && (method === 'GET' || method === 'HEAD');
-  const ofRoot = `${whole.replace(/\/$/, '')}${CONTROL_PATH}`;
-  const [, mount = ofRoot, sandboxName = DEFAULT_SANDBOX, path] = CONTROL.exec(whole) ?? [];
-  if (path === undefined && !isRoot) return undefined;
   const onDisconnect = (act: () => void) => onAbort(signal, act);
   const readBody: ControlRequest['readBody'] = async (max) => limitBody(sent, max);
-  const address = { origin, mount, sandboxName, path: path ?? '', search };
-  const request = { method, headers, ...address, readBody, onDisconnect };
-  if (isRoot) return createRootReply(request, parts, {});
+  const request = { ...target, method, headers, origin, readBody, onDisconnect };
+  if (target.isRoot) return createRootReply(request, parts, {});
   return untilAborted(signal, callControlApi(request, parts));
 }
 

@@ -1,30 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { CONTROL_PATH, parseAddress, parseTarget } from '../../core/contract/target.ts';
+import { findControlTarget, parseTarget } from '../../core/contract/target.ts';
 import type { ControlRequest } from '../../core/control/endpoint.ts';
 import { type ControlReply, controlHeaders, type EventSink } from '../../core/control/reply.ts';
 import { receiveBody } from './service-handler.ts';
 import { onDisconnect, writeReply } from './write.ts';
 
 /** What Express adds to a request of Node. */
-export type ExpressRequest = IncomingMessage &
-  Readonly<Record<'url' | 'baseUrl' | 'originalUrl', string>>;
+export type ExpressRequest = IncomingMessage & Readonly<Record<'url' | 'baseUrl', string>>;
 
-/** @param request below the mount of a control API, which is its `baseUrl` */
-export function readControlRequest(request: ExpressRequest): ControlRequest {
-  const { baseUrl: mount, originalUrl, headers, method = 'GET', socket } = request;
+/** @returns undefined for a path of the service */
+export function readControlRequest(request: ExpressRequest): ControlRequest | undefined {
+  const { baseUrl, url, headers, method = 'GET', socket } = request;
+  const control = findControlTarget(parseTarget(url));
+  if (control === undefined) return undefined;
   const scheme = 'encrypted' in socket ? 'https' : 'http';
-  const { sandbox: sandboxName } = parseAddress(mount);
-  const { path, search } = parseTarget(request.url);
-  // Express adds a slash to the mount itself.
-  const isMount = parseTarget(originalUrl).path.endsWith(CONTROL_PATH);
   return {
+    ...control,
+    mount: baseUrl + control.mount,
     method,
     headers,
     origin: `${scheme}://${headers.host ?? 'localhost'}`,
-    mount,
-    sandboxName,
-    path: isMount ? '' : path,
-    search,
     readBody: (max) => new Promise((received) => receiveBody(request, max, received)),
     onDisconnect: (act) => onDisconnect(socket, act),
   };

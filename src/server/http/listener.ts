@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 import type { ErrorCode, StatusOf } from '../../core/contract/error-codes.ts';
-import { isMockPath, parseTarget } from '../../core/contract/target.ts';
+import { findControlTarget, parseTarget } from '../../core/contract/target.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { finishRefusal } from '../../core/sandbox/create-exchange.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
@@ -69,7 +69,7 @@ export function createListener(options: ListenerOptions): Listener {
       const rejection = rejectHost(request);
       const target = parseTarget(request.url ?? '/');
       if (rejection !== undefined) service(request, response, target, rejectionReply(rejection));
-      else if (target.route !== undefined || !isMockPath(target))
+      else if (target.route !== undefined || findControlTarget(target) === undefined)
         service(request, response, target);
       else {
         app ??= loadApp().catch((reason) => {
