@@ -52,6 +52,7 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'PUT scenario': [
     [{}, 'expected scenarios, scenario or text'],
     [{ scenarios: 'slow' }, 'an array of scenario names'],
+    [{ scenario: {}, text: 'rules: []' }, '$.text: expected `scenario` or `text`, found both'],
     [{ scenarios: ['slwo'] }, 'did you mean slow?'],
     [{ scenarios: ['/etc/passwd'] }, 'a scenario: '],
     [{ scenario: { extends: ['../package.json'] } }, 'a scenario: '],
@@ -69,7 +70,8 @@ const REFUSED: Readonly<Record<string, readonly Refused[]>> = {
   'PUT clock': [
     [{}, 'now, frozen or real'],
     [{ now: '1969-12-31T23:59:59Z' }, 'an RFC 3339 instant from 1970'],
-    [{ real: true, frozen: true }, 'a real clock cannot be frozen'],
+    [{ real: true, frozen: true }, '$.frozen: a real clock cannot be set or frozen'],
+    [{ real: true, now: '2031-01-01T00:00:00Z' }, '$.now: a real clock cannot be set or frozen'],
   ],
   'POST clock/advance': [
     [{ by: 'P1M' }, 'an ISO 8601 duration'],

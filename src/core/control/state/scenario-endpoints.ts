@@ -8,7 +8,7 @@ import { loadBases } from '../../scenario/sandbox-start.ts';
 import { isShipped, shippedScenarios, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
 import { scenarioSchema } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
-import { ANY_TEXT, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
+import { ANY_TEXT, convert, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
 import { ContentError, describeSwitch, formatProblem, type TextProblem } from '../../words.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json } from '../reply.ts';
@@ -43,19 +43,25 @@ const SCENARIO_PROBLEM = object({
   message: required(ANY_TEXT, 'What was expected there, and what was found.'),
 });
 
-const CHOICE = object(
-  {
-    scenarios: optional(
-      list(ANY_TEXT, { expected: 'an array of scenario names' }),
-      'Names in `GET scenarios`. A later one wins over an earlier one.',
-    ),
-    scenario: optional(
-      SCENARIO_FILE,
-      `A scenario, as in a scenario file. It is named \`${WRITTEN_SCENARIO}\` and wins over those in \`scenarios\`.`,
-    ),
-    text: optional(ANY_TEXT, 'Instead of `scenario`: the same in YAML or JSON, as one string.'),
+const CHOICE = convert(
+  object(
+    {
+      scenarios: optional(
+        list(ANY_TEXT, { expected: 'an array of scenario names' }),
+        'Names in `GET scenarios`. A later one wins over an earlier one.',
+      ),
+      scenario: optional(
+        SCENARIO_FILE,
+        `A scenario, as in a scenario file. It is named \`${WRITTEN_SCENARIO}\` and wins over those in \`scenarios\`.`,
+      ),
+      text: optional(ANY_TEXT, 'Instead of `scenario`: the same in YAML or JSON, as one string.'),
+    },
+    { some: true },
+  ),
+  (sent, at, report) => {
+    if (sent.scenario === undefined || sent.text === undefined) return sent;
+    return report({ at: [...at, 'text'], expected: '`scenario` or `text`', found: 'both' });
   },
-  { some: true },
 );
 
 export const SCENARIO_ENDPOINTS = [

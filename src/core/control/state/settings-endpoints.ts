@@ -174,7 +174,10 @@ export const CLOCK_ENDPOINTS = [
     replies: { 200: CLOCK },
     handle: async (call) => {
       const { now, frozen, real } = call.body;
-      if (real && frozen) return refuse('invalid_input', 400, 'a real clock cannot be frozen');
+      if (real && (frozen || now !== undefined)) {
+        const place = frozen ? 'frozen' : 'now';
+        return refuse('invalid_input', 400, `$.${place}: a real clock cannot be set or frozen`);
+      }
       return edit(call, describeSetting(call.body), (state, { wall }) => {
         const clock = real ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
         return outcome(state, json(showClock(clock)), { clock });
