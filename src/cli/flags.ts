@@ -3,6 +3,7 @@ import { DAY_MS } from '../core/contract/date-time.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { SHELLS } from '../core/raw-http.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
+import { forServers } from '../core/scenario/mock-options.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import {
@@ -21,7 +22,7 @@ import {
 import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
 import { type Intersection, joinWords, rowNames } from '../core/words.ts';
 import { addedRows, findFeatureCommand } from '../features.ts';
-import { forServeAndExec, forServers, OPTION_GROUPS, TOKEN } from '../server/options.ts';
+import { forServeAndExec, OPTION_GROUPS, TOKEN } from '../server/options.ts';
 import type { Command } from '../terminal/command.ts';
 import { COMMAND_NAMES, type CommandName, isOwnCommand } from './command-table.ts';
 import { COMMAND_FLAGS, REPORT_FLAGS } from './run-flags.ts';

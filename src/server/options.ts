@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs';
 import { DAY_MS } from '../core/contract/date-time.ts';
 import { isObject } from '../core/json.ts';
 import { DEFAULTS } from '../core/limits.ts';
-import { AMOUNT, MOCK_OPTIONS, type MockOptions } from '../core/scenario/mock-options.ts';
+import {
+  AMOUNT,
+  forGenerators,
+  forServers,
+  MOCK_OPTIONS,
+  type MockOptions,
+} from '../core/scenario/mock-options.ts';
 import { object, optional } from '../core/shape/objects.ts';
 import {
   callback,
@@ -73,9 +79,7 @@ const TIMEOUTS = object({ headers: TIME, idle: TIME, stop: TIME });
 
 export const forServe = optionFor('serve');
 export const forServeAndExec = optionFor('serve', 'exec');
-export const forServers = optionFor('serve', 'exec', 'sweep');
 const forServersAndCallers = optionFor('serve', 'exec', 'sweep', 'health', 'ctl', 'gate');
-const forGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
 
 /** What `createApp` takes besides the options of any mock. */
 const APP_OPTIONS = {

@@ -11,13 +11,17 @@ import { SERVICE } from '../service/service.ts';
 import { refuseUnknownRoute } from '../service/unknown-route.ts';
 import { createExchange } from './create-exchange.ts';
 import type { EditText } from './edit-log.ts';
-import type { DecidedRequest, Exchange, ExchangeUnderWay, ServiceRequest } from './exchange.ts';
+import {
+  type DecidedRequest,
+  type Exchange,
+  type ExchangeUnderWay,
+  NONE,
+  type ServiceRequest,
+} from './exchange.ts';
 import { findInRequest, judgeRepetition } from './findings.ts';
 import { forceReply } from './forced-reply.ts';
 import type { Preference } from './preference.ts';
 import { pastStore, rememberStore, type State } from './state.ts';
-
-const NONE: readonly never[] = [];
 
 /** What a call would do. Nothing has happened until a sandbox takes it. */
 export interface Outcome<T> {

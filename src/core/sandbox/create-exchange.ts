@@ -6,6 +6,7 @@ import type { RuleMatch } from '../scenario/rules.ts';
 import { type Instant, isMoved, readClock } from '../service/clock.ts';
 import {
   type Basis,
+  DOCUMENTED,
   findOffContract,
   groundsOf,
   mayHaveContent,
@@ -66,7 +67,6 @@ function keepBytes(bytes: Uint8Array): string | Uint8Array {
   return isAscii(bytes) ? toText(bytes) : bytes;
 }
 
-const DOCUMENTED: Basis = { kind: 'documented' };
 const ASSUMED: Basis = { kind: 'assumed', by: [] };
 
 /** The document does not define HEAD. */

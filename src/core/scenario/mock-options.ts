@@ -100,17 +100,13 @@ const KEY_LISTS = object({
   expires: optional(EXPIRY_MAP, ''),
 });
 
-const forServers = optionFor('serve', 'exec', 'sweep');
+export const forServers = optionFor('serve', 'exec', 'sweep');
+export const forGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
 
 /** The options of a mock wherever it runs: on a port, in an Express app, or behind `fetch`. */
 export const MOCK_OPTIONS = {
   Store: {
-    seed: optionFor(
-      'serve',
-      'exec',
-      'sweep',
-      'generate',
-    )(
+    seed: forGenerators(
       count(-(2 ** 31), 2 ** 31 - 1),
       'Seed of everything random; the same seed gives the same store.',
       { default: DEFAULTS.seed },

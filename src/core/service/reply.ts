@@ -85,7 +85,7 @@ export interface Comparison {
   readonly drift: readonly string[];
 }
 
-const DOCUMENTED: Basis = { kind: 'documented' };
+export const DOCUMENTED: Basis = { kind: 'documented' };
 export const NO_HEADERS: readonly string[] = [];
 
 /** Collects the assumptions that decided the status: another option would have given another. */
