@@ -15,7 +15,10 @@ import type { BaseOptions } from './server/options.ts';
 import type { FeatureCommand, ProgramFeature } from './terminal/command.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
-/** What this build of the mock has besides the core and the server. To take one off, take its line away. */
+/**
+ * What this build of the mock has besides the core and the server. To take one off, remove its folder and its lines here:
+ * the mock in process has every folder with an `endpoints.ts`.
+ */
 const LISTED = [
   DASHBOARD, //
   DEPLOYMENT,
