@@ -4,11 +4,12 @@ import { belowBase, parseQuery, type Target } from '../core/contract/target.ts';
 import { DEFAULT_SANDBOX, LIMITS, NAME_PATTERN } from '../core/limits.ts';
 import type { Platform } from '../core/platform.ts';
 import { needsService, readServiceState } from '../core/sandbox/answer.ts';
-import type { Exchange, ServiceRequest } from '../core/sandbox/exchange.ts';
+import { type Exchange, isHeld, type ServiceRequest } from '../core/sandbox/exchange.ts';
 import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
 import { Sandbox } from '../core/sandbox/sandbox.ts';
 import { refuseName, refuseRequest, type Sandboxes } from '../core/sandbox/sandboxes.ts';
 import { StorageError } from '../core/sandbox/storage-error.ts';
+import { isDelivered } from '../core/scenario/fault-table.ts';
 import { currentInstant } from '../core/service/clock.ts';
 import type { Call, RequestBody, RequestHeaders } from '../core/service/input.ts';
 import { bearerToken, isListedKey } from '../core/service/keyring.ts';
@@ -202,7 +203,12 @@ export function recordAnswer(
   }
 }
 
-/** Remembers that the client has left before its reply was sent, as far as that can be kept. */
+/** To call as a reply is sent: until now nobody knew when the fault of a held one would lose it. */
+export function loseHeld(arrival: Arrival, exchange: Exchange): void {
+  if (isHeld(exchange) && !isDelivered(exchange.fault)) void loseReply(arrival, exchange);
+}
+
+/** Remembers that the client will not get its reply, as far as that can be kept. */
 export async function loseReply(
   { parts: { persistence }, location: { sandbox } }: Arrival,
   exchange: Exchange,

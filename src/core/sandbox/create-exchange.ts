@@ -94,7 +94,7 @@ function listReasons(
   return reasons.length > 0 ? reasons : AS_HTTP_REQUIRES;
 }
 
-/** A reply with the headers that it is sent with. To HEAD, it loses its body. */
+/** A reply with the headers that it is sent with. To HEAD, it loses its body, but not its length. */
 function finishReply(
   reply: Reply,
   { method, origin }: Pick<ServiceRequest, 'method' | 'origin'>,

@@ -160,10 +160,12 @@ interface RecentCall {
   readonly port: number | undefined;
   /** When it was made, by the sandbox's clock. */
   readonly at: number;
-  /** By `steadyNow`; undefined while the reply waits to be sent. */
-  readonly leftAt: number | undefined;
   /** It was carried out, and its client may never get the reply. */
   readonly isUnanswered: boolean;
+  /** When its client has the reply, by `steadyNow`; undefined if nobody knows that. */
+  readonly sentAt: number | undefined;
+  /** When its reply is lost; undefined as long as it can still arrive. */
+  readonly lostAt: number | undefined;
   /** Set if the same call gets the same reply. */
   readonly finalStatus: number | undefined;
   /** What its reply said in `Retry-After`, in seconds. */
@@ -192,16 +194,14 @@ export function judgeRepetition(
   const { method, tag } = operationShape(operation);
   // To set the same quantity again does no harm.
   const isUnanswered = isCarriedOut && isUncertain && (method === 'POST' || method === 'DELETE');
-  // Held replies have no send time yet.
   const isSent = hold === undefined;
-  const leftAt = now.steady + delay;
   const latest: RecentCall = {
     hash: hashCall(request, call.body.kind === 'bytes' ? call.body.bytes : ''),
     operation,
     port: request.port,
     at: serviceState.now,
-    leftAt: isUnanswered && isDelivered ? undefined : leftAt,
     isUnanswered,
+    ...foreseeReply(isSent, now.steady + delay, isDelivered),
     finalStatus: isSent && reply && isFinal(reply) ? reply.status : undefined,
     retryAfter:
       isSent && reply && reply.status >= 300
@@ -223,6 +223,22 @@ export function judgeRepetition(
   };
 }
 
+/**
+ * When a reply arrives or is lost, as far as that is known when the call is answered. While a hold lasts,
+ * nothing is known, whatever follows it. Without one the reply is sent when it is `due`, after its delay,
+ * and a fault loses it then. `noteLostReply` adds what nobody could foresee.
+ */
+function foreseeReply(
+  isSent: boolean,
+  due: number,
+  isDelivered: boolean,
+): Pick<RecentCall, 'sentAt' | 'lostAt'> {
+  return {
+    sentAt: isSent ? due : undefined,
+    lostAt: isSent && !isDelivered ? due : undefined,
+  };
+}
+
 /** A changed sandbox may accept any call that it refused before. */
 export function dropFinal(recent: RecentCalls): RecentCalls {
   const isDropped = ({ finalStatus, retryAfter }: RecentCall) =>
@@ -238,38 +254,39 @@ function findRepetition(
 ): readonly FindingText[] {
   const findings: FindingText[] = [];
   const add = (code: FindingCode, message: string): void => void findings.push({ code, message });
-  const { leftAt = Number.NaN, isUnanswered, retryAfter = 0 } = first;
-  const isSoon = receivedAt < leftAt + RETRY_WITHIN_MS;
+  // No time is before or after one that is not known.
+  const { sentAt = Number.NaN, lostAt = Number.NaN, isUnanswered, retryAfter = 0 } = first;
   // One that came before the loss was sent beside the first.
-  if (isUnanswered && isSoon && receivedAt > leftAt) {
+  if (isUnanswered && receivedAt > lostAt && receivedAt < lostAt + RETRY_WITHIN_MS) {
     const why = 'the first was carried out: only its reply was lost';
     add('blind-retry', `The same ${method} was sent again although ${why}.`);
   }
   // The client could have read the first reply.
-  if (receivedAt <= leftAt + (port === first.port ? 0 : PARALLEL_MS)) return findings;
+  if (receivedAt <= sentAt + (port === first.port ? 0 : PARALLEL_MS)) return findings;
+  const isSoon = receivedAt < sentAt + RETRY_WITHIN_MS;
   if (isSoon && finalStatus !== undefined && first.finalStatus === finalStatus) {
     const why = `a ${finalStatus} that a retry cannot change`;
     add('pointless-retry', `The same call was repeated after ${why}.`);
   }
   // Waiting by either clock is enough.
   const wait = retryAfter * 1000 - TIMER_SLACK_MS;
-  if (at < first.at + wait && receivedAt < leftAt + wait) {
+  if (at < first.at + wait && receivedAt < sentAt + wait) {
     add('early-retry', `The call was repeated before Retry-After (${retryAfter} s) had passed.`);
   }
   return findings;
 }
 
-/** The client has left before its reply was sent. */
+/** The client has left before its reply was sent, or a fault breaks a reply whose hold has ended. */
 export function noteLostReply(
   recent: RecentCalls,
   exchange: Exchange,
-  { steady: leftAt }: Instant,
+  { steady: lostAt }: Instant,
 ): RecentCalls {
   const hash = hashCall(exchange, exchange.request.body ?? '');
   const isMeant = (call: RecentCall) =>
-    call.hash === hash && call.isUnanswered && leftAt < (call.leftAt ?? Number.POSITIVE_INFINITY);
+    call.hash === hash && lostAt < (call.lostAt ?? Number.POSITIVE_INFINITY);
   return recent.some(isMeant)
-    ? recent.map((call) => (isMeant(call) ? { ...call, leftAt } : call))
+    ? recent.map((call) => (isMeant(call) ? { ...call, sentAt: undefined, lostAt } : call))
     : recent;
 }
 

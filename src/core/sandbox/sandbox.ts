@@ -143,7 +143,7 @@ export class Sandbox {
     return answer(this.#newest, { ...request, supplied: { reply } }, now);
   }
 
-  /** The client has left before the reply was sent. */
+  /** Nobody will get the reply, which nobody could foresee when it was made. */
   loseReply(exchange: Exchange, now: Instant): Outcome<void> {
     const state = this.#newest;
     const { counters } = state;

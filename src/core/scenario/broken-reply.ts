@@ -3,7 +3,7 @@ import { type RawHeaders, withoutHeaders } from '../raw-http.ts';
 import { mayHaveContent, type Reply } from '../service/reply.ts';
 import type { FaultWith } from './fault-table.ts';
 
-/** The reply to break; its body is what GET would get, also in a reply to HEAD. */
+/** The reply to break. To HEAD it has no body, and its headers say how long GET's would be. */
 export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
 
 /** What the client gets of a reply that a fault breaks. */
@@ -34,14 +34,17 @@ export function breakReply(
   method: string,
   hasChunks = true,
 ): BrokenReply {
+  if (method === 'HEAD' || !mayHaveContent(status)) {
+    // There is nothing to spoil or to slow down.
+    const isCut = fault.kind === 'truncate' || fault.kind === 'bad-chunk';
+    return { status, headers, content: undefined, isCut };
+  }
   const bytes = typeof body === 'string' ? toBytes(body) : body;
   const half = bytes.length >> 1;
-  const hasContent = method !== 'HEAD' && mayHaveContent(status);
   const others = withoutHeaders(headers, FRAMING);
   const withLength = (length: number, content: Uint8Array, isCut = false): BrokenReply => {
-    const framing = mayHaveContent(status) ? ['Content-Length', String(length)] : [];
-    const sent = hasContent ? content : undefined;
-    return { status, headers: [...others, ...framing], content: sent, isCut };
+    const framing = ['Content-Length', String(length)];
+    return { status, headers: [...others, ...framing], content, isCut };
   };
   // An empty body is announced as one byte, so that it is cut too.
   const truncated = withLength(Math.max(bytes.length, 1), bytes.subarray(0, half), true);
@@ -49,7 +52,7 @@ export function breakReply(
     case 'truncate':
       return truncated;
     case 'bad-chunk':
-      if (!hasChunks || !hasContent) return truncated;
+      if (!hasChunks) return truncated;
       return {
         ...truncated,
         headers: [...others, 'Transfer-Encoding', 'chunked'],
@@ -61,7 +64,7 @@ export function breakReply(
     }
     case 'slow-body': {
       const whole = withLength(bytes.length, bytes);
-      return whole.content?.length ? { ...whole, pieces: cutEvenly(bytes, fault) } : whole;
+      return bytes.length > 0 ? { ...whole, pieces: cutEvenly(bytes, fault) } : whole;
     }
   }
 }

@@ -17,6 +17,7 @@ import { mayHaveContent } from '../../core/service/reply.ts';
 import {
   answerArrival,
   bodyLimit,
+  loseHeld,
   loseReply,
   openArrival,
   type RequestHead,
@@ -110,6 +111,7 @@ async function callService(
   }
   if (exchange.delay > 0) await delay(signal, exchange.delay);
   cancel();
+  loseHeld(arrival, exchange);
   const { fault, reply } = exchange;
   if (hasEffect(fault, 'outlasts')) stale.add(parts);
   if (isWireFault(fault)) {

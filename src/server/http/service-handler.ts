@@ -11,6 +11,7 @@ import {
   answerArrival,
   bodyLimit,
   createServiceRequest,
+  loseHeld,
   loseReply,
   openArrival,
   type RequestHead,
@@ -87,9 +88,11 @@ function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
 }
 
 /** Writes the reply, or breaks it as the fault says. */
-function sendExchange(call: CallUnderWay, { fault, reply }: Exchange): void {
-  const { response, pending } = call;
+function sendExchange(call: CallUnderWay, exchange: Exchange): void {
+  const { arrival, response, pending } = call;
+  const { fault, reply } = exchange;
   try {
+    loseHeld(arrival, exchange);
     if (fault !== undefined && hasEffect(fault, 'outlasts'))
       staleConnections.add(response.req.socket);
     if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
