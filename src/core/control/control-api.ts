@@ -120,9 +120,9 @@ async function runEndpoint(
   parts: ControlParts,
 ): Promise<ControlReply> {
   try {
-    const sandbox = findSandbox(endpoint, request, parts);
-    if (!(sandbox instanceof Sandbox)) return sandbox;
-    const endCall = sandbox.beginCall();
+    const begun = findSandbox(endpoint, request, parts);
+    if (!(begun instanceof Sandbox)) return begun;
+    const endCall = begun.beginCall();
     // A body that breaks off is never read.
     const cancel = request.onDisconnect(endCall);
     const body = await readBody(request, endpoint.body).finally(() => {
@@ -132,6 +132,9 @@ async function runEndpoint(
     if (body.refusal !== undefined) return body.refusal;
     const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
     if (query?.ok === false) return refuseInput(query.problems);
+    // A sandbox that was deleted while the body arrived starts anew.
+    const sandbox = findSandbox(endpoint, request, parts);
+    if (!(sandbox instanceof Sandbox)) return sandbox;
     const kept = parts.persistence.of(sandbox);
     // What other servers have done counts, too.
     if (!endpoint.unguarded) await kept.run(() => sandbox.read());

@@ -81,6 +81,7 @@ export class Journal {
   }
 
   addEdit(text: EditText, at: number, before: State, after: State, undoes = false): void {
+    if (this.#isClosed) return;
     const bytes = this.edits.add(text, at, this.#number, before, after, undoes);
     this.#context.memory.add(this, bytes);
   }
@@ -137,8 +138,9 @@ export class Journal {
     return exchange;
   }
 
-  /** Of a deleted sandbox, which open streams still read to its end. */
+  /** Of a deleted sandbox, which open streams still read to its end. It counts for nothing from now on. */
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
     const bytes = Array.from(this.#entries).reduce((sum, entry) => sum + entry.bytes, 0);
     this.#context.memory.remove(this, bytes + this.edits.bytes, true);
@@ -146,6 +148,7 @@ export class Journal {
 
   /** Removes every exchange, and forgets that any were dropped; or also edits and what all add up to. */
   clear(what: 'journal' | 'all'): void {
+    if (this.#isClosed) return;
     while (this.#entries.size > 0) this.#forgetExchange();
     this.#cleared = this.#number;
     if (what === 'journal') return;

@@ -52,6 +52,21 @@ test('a server remembers a number of bytes: the oldest of the sandbox used longe
   expect(one.journal.size().dropped).toBe(dropped);
 });
 
+test('a deleted sandbox counts for nothing, whatever calls under way still do with it', () => {
+  const [one, other] = openJournals();
+  const [alone] = openJournals();
+  other.add(100);
+  other.edit(50_000);
+  other.journal.close();
+  other.edit(50_000);
+  other.edit(50_000);
+  other.journal.clear('all');
+  other.journal.close();
+  for (const { add } of [one, alone]) add(FITTING + 10);
+  expect(alone.journal.size().dropped).toBeGreaterThan(0);
+  expect(one.journal.size()).toEqual(alone.journal.size());
+});
+
 test('states of undo share the budget with exchanges, but the latest edit of a sandbox stays', () => {
   const [one, other] = openJournals();
   one.edit(50_000);
