@@ -34,7 +34,9 @@ export function createExchange(
   const isProxy = fault !== undefined && hasEffect(fault, 'substitutes');
   const reply = method === 'HEAD' ? assumeHead(decided.reply) : decided.reply;
   const basis = reply?.basis ?? (match ? { kind: 'forced', by: match.by } : DOCUMENTED);
-  const elapsed = clock.frozenAt === undefined ? now.steady - request.receivedAt : 0;
+  // Under a frozen clock, every run records the same.
+  const isFrozen = clock.frozenAt !== undefined;
+  const elapsed = isFrozen ? 0 : now.steady - request.receivedAt;
   const bytes = call?.body.kind === 'bytes' ? call.body.bytes : undefined;
   return {
     number: 0,
@@ -54,7 +56,7 @@ export function createExchange(
     reasons: listReasons(basis, match, reply),
     fault,
     delay,
-    hold: hold === undefined ? undefined : { name: hold, since: now.steady },
+    hold: hold === undefined ? undefined : { name: hold, since: now.steady, isFrozen },
     findings,
     covers: call === undefined || !decided.isDelivered ? NONE : listCovered(method, call, reply),
     expected: reply?.comparison?.expected,

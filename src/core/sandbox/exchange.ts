@@ -47,6 +47,8 @@ export interface Hold {
   readonly name: string;
   /** When the request was answered, by `steadyNow`. */
   readonly since: number;
+  /** Whether the clock of the sandbox stood still then, so that the hold lasts 0. */
+  readonly isFrozen?: boolean;
   readonly ended?: HoldEnd;
   /** In milliseconds. */
   readonly lasted?: number;
@@ -125,8 +127,9 @@ export function describeHold({ name, ended, lasted }: Hold) {
 
 export function findHoldFindings({ hold }: Exchange): readonly FindingText[] {
   if (hold?.ended !== 'expired') return [];
-  const seconds = Number(((hold.lasted ?? 0) / 1000).toPrecision(2));
-  const message = `The hold "${hold.name}" was not released; its reply was sent after ${seconds} s.`;
+  const { name, lasted } = hold;
+  const when = lasted ? `after ${Number((lasted / 1000).toPrecision(2))} s` : 'at its end';
+  const message = `The hold "${name}" was not released; its reply was sent ${when}.`;
   return [{ code: 'unreleased-hold', message }];
 }
 

@@ -97,7 +97,8 @@ export class Holds {
       this.#replies.delete(number);
       for (const cancel of cancels) cancel();
       if (why !== 'left') send?.();
-      const lasted = steadyNow() - exchange.hold.since;
+      const { since, isFrozen } = exchange.hold;
+      const lasted = isFrozen ? 0 : steadyNow() - since;
       this.#onEnd(this.#journal.endHold(exchange, why, lasted));
     }
     return ended;

@@ -87,6 +87,19 @@ describe('a rule with hold', () => {
     expect(after.duration).toBeGreaterThanOrEqual(after.hold.lasted);
   });
 
+  test('lasts no time under a frozen clock, as no call does', async () => {
+    const client = await openMock({ clock: Date.UTC(2030, 0), frozen: true, maxHold: 1 });
+    const { use, exchange } = holdsOf(client);
+    await use({ on: 'listPets', hold: true });
+    await client.send('GET', '/v1/pets');
+    const message = 'The hold "default" was not released; its reply was sent at its end.';
+    expect(await exchange(1)).toMatchObject({
+      duration: 0,
+      hold: { ended: 'expired', lasted: 0 },
+      findings: [{ code: 'unreleased-hold', message }],
+    });
+  });
+
   test('has its replies released by name, by number, some or all, the oldest first', async () => {
     const client = await openMock();
     const { use, arrived, release } = holdsOf(client);
