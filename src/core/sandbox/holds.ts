@@ -136,7 +136,9 @@ export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinit
     if (hold === undefined) {
       return report({ at: [...at, 'hold'], expected: 'true, or a name', found: 'nothing' });
     }
-    const book = createRuleBook([{ ...rule, scenario: 'latch', number: 1 }], 'latch', hold);
+    // `Mock-Basis` names every latch so.
+    const named = { scenario: 'latch', number: 1, title: `latch ${hold}` };
+    const book = createRuleBook([{ ...rule, ...named }], 'latch', hold);
     return [hold, { json: writeJson(Object(value)), book }];
   },
 };

@@ -243,6 +243,8 @@ export interface Rule extends ValueOf<typeof RULE_SHAPE> {
   readonly scenario: string;
   /** In its scenario, counted from 1. */
   readonly number: number;
+  /** What people read in place of scenario and number, if no scenario has it. */
+  readonly title?: string;
   /** `offContract` of its scenario. */
   readonly isMeant?: boolean | undefined;
 }

@@ -157,8 +157,8 @@ function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefine
   return { ...rule, by: `${scenario}#${number}`, reason: describeRule(rule, call), delay };
 }
 
-function describeRule({ scenario, number, calls }: Rule, call: number): string {
-  const name = `scenario ${scenario}, rule ${number}`;
+function describeRule(rule: Rule, call: number): string {
+  const { scenario, number, calls, title: name = `scenario ${scenario}, rule ${number}` } = rule;
   if (calls === undefined) return name;
   const last = Math.max(...calls.map(({ to }) => to));
   return Number.isFinite(last) ? `${name}, call ${call} of ${last}` : `${name}, call ${call}`;

@@ -56,12 +56,13 @@ export function applyRecords(store: Store, scenarios: readonly Scenario[]): Stor
   }, base);
 }
 
-/** Of `--delay`; `Mock-Basis` names it like a scenario's rule. */
+/** Of `--delay`. */
 export function delayRule(milliseconds: number): Rule {
   const always = { on: OPERATION_IDS, where: [], chance: 1, apply: false };
   return {
     scenario: 'delay',
     number: 1,
+    title: '--delay',
     ...always,
     delay: { min: milliseconds, max: milliseconds },
   };

@@ -249,6 +249,25 @@ describe('a latch', () => {
     await reset([]);
     expect((await list()).status).toBe(200);
   });
+
+  test.each([
+    [{}, 'latch lists'],
+    [{ calls: '1-2' }, 'latch lists, call 1 of 2'],
+    [{ reply: { status: 503 } }, 'latch lists'],
+  ])('is named as the reason of what it holds: %j', async (members, reason) => {
+    const client = await openMock({ maxHold: 1 });
+    const { set, exchange } = holdsOf(client);
+    await set({ on: 'listPets', hold: 'lists', ...members });
+    const { headers } = await client.send('GET', '/v1/pets');
+    expect((await exchange(1)).why).toContain(reason);
+    if ('reply' in members) expect(headers['mock-basis']).toBe('forced;by="latch#1"');
+  });
+
+  test('is named by --delay for a delay of every call', async () => {
+    const client = await openMock({ delay: 1 });
+    await client.send('GET', '/v1/pets');
+    expect((await holdsOf(client).exchange(1)).why).toEqual(['--delay']);
+  });
 });
 
 describe('a count that waits', () => {
