@@ -178,7 +178,10 @@ export const CLOCK_ENDPOINTS = [
         const place = frozen ? 'frozen' : 'now';
         return refuse('invalid_input', 400, `$.${place}: a real clock cannot be set or frozen`);
       }
-      return edit(call, describeSetting(call.body), (state, { wall }) => {
+      const what = describeSetting(call.body);
+      if (what === '')
+        return refuse('invalid_input', 400, '$.real: expected true, or now or frozen beside it');
+      return edit(call, what, (state, { wall }) => {
         const clock = real ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
         return outcome(state, json(showClock(clock)), { clock });
       });
