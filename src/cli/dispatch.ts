@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { writeJson } from '../core/json.ts';
 import { asError, errorCode } from '../core/thrown.ts';
@@ -82,10 +82,7 @@ export function explain(error: unknown, { notices }: Pick<Terminal, 'notices'>):
   return isUsage ? 2 : 1;
 }
 
-/**
- * Refuses a file that cannot be written before the command runs: after a long run, it would be too late.
- * Makes the folders that are missing.
- */
+/** Refuses a file that cannot be written before the command runs: after a long run, it would be too late. */
 function requireWritable(command: CommandName, flags: Flags): void {
   for (const name of listFlags(command).filter((flag) => flagShape(flag).writes)) {
     for (const file of [flags[name]].flat()) {
@@ -98,11 +95,10 @@ function requireWritable(command: CommandName, flags: Flags): void {
 
 function findObstacle(file: string): string | undefined {
   try {
-    mkdirSync(dirname(file), { recursive: true });
-    const stats = statSync(file, { throwIfNoEntry: false });
-    if (stats === undefined) accessSync(dirname(file), constants.W_OK);
-    else if (stats.isDirectory()) return `a folder at ${file}`;
-    else accessSync(file, constants.W_OK);
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) return `a folder at ${file}`;
+    let existing = file;
+    while (!existsSync(existing)) existing = dirname(existing);
+    accessSync(existing, constants.W_OK);
     return undefined;
   } catch (error) {
     return asError(error).message;

@@ -1,4 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Store } from '../core/store/store.ts';
 import { storeText } from '../core/store/store-text.ts';
 import { asError } from '../core/thrown.ts';
@@ -9,14 +11,14 @@ export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-export function writeOutput(file: string, text: string): Promise<void> {
-  return writeText(file, text).catch((cause: unknown) => {
-    throw cannotWrite(file, cause);
-  });
-}
-
-function cannotWrite(file: string, cause: unknown): Failure {
-  return new Failure(`cannot write ${file}: ${asError(cause).message}`, { cause });
+/** Makes the folders that are missing. */
+export async function writeOutput(file: string, text: string, write = writeText): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await write(file, text);
+  } catch (cause) {
+    throw new Failure(`cannot write ${file}: ${asError(cause).message}`, { cause });
+  }
 }
 
 export function requireNew(file: string, flag = '--output'): void {
@@ -27,7 +29,5 @@ export function requireNew(file: string, flag = '--output'): void {
 export async function writeStore(store: Store, file: string): Promise<void> {
   const text = [...storeText(store)].join('');
   const isFile = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
-  await (isFile ? replaceText : writeText)(file, text).catch((error: unknown) => {
-    throw cannotWrite(file, error);
-  });
+  await writeOutput(file, text, isFile ? replaceText : writeText);
 }

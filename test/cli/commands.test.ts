@@ -138,6 +138,13 @@ describe('a file to write', () => {
     expect((await runInProcess(['generate', '--animals', '1', '--output', file])).code).toBe(0);
     expect(readFileSync(file, 'utf8')).toContain('"animals"');
   });
+
+  test('leaves no folder behind where nothing is written', async () => {
+    const [top, file] = [join(folder, 'dry'), join(folder, 'dry', 'deep', 'x.json')];
+    const dry = ['check', ...DEPLOYMENT, '--dry-run', '--save', file];
+    expect((await runInProcess(dry)).code).toBe(0);
+    expect(existsSync(top)).toBe(false);
+  });
 });
 
 describe('assumptions', () => {

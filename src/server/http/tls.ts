@@ -1,6 +1,8 @@
+import { mkdir } from 'node:fs/promises';
 import type { ServerOptions } from 'node:http';
 import type { Server } from 'node:https';
 import { isIP, type Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { errorCode } from '../../core/thrown.ts';
 import { fingerprint, readText, SETTINGS_LIMIT, writeText } from '../files.ts';
 import type { BaseOptions } from '../options.ts';
@@ -45,7 +47,10 @@ export async function loadCertificate(
     throw new CertificateError(`--tls-write would overwrite --tls-key, ${tlsKey}`);
   }
   try {
-    if (tlsWrite !== undefined) await writeText(tlsWrite, certificate.cert);
+    if (tlsWrite !== undefined) {
+      await mkdir(dirname(tlsWrite), { recursive: true });
+      await writeText(tlsWrite, certificate.cert);
+    }
   } catch (error) {
     throwUnusable(`${tlsWrite}`, 'a file that can be written', String(errorCode(error) ?? error));
   }

@@ -94,7 +94,7 @@ describe('the certificate', () => {
 
   test('is written to a file, and served without a token, but never its key', async () => {
     const files = { tlsCert: fileAt('both.pem'), tlsKey: fileAt('both.pem') };
-    const tlsWrite = fileAt('written.pem');
+    const tlsWrite = fileAt('new/written.pem');
     const { url, certificate } = await start({ host: TOKEN_HOST, ...files, tlsWrite });
     expect([certificate, readFileSync(tlsWrite, 'utf8')]).toEqual([own.cert, own.cert]);
     const target = new URL('/__mock/certificate.pem', url);
@@ -134,8 +134,8 @@ describe('the certificate', () => {
       { tlsCert: 'cert.pem', tlsKey: 'other.pem' },
     ],
     [
-      'nowhere/ca.pem: expected a file that can be written, found ENOENT',
-      { tlsWrite: 'nowhere/ca.pem' },
+      'key.pem/ca.pem: expected a file that can be written, found EEXIST',
+      { tlsWrite: 'key.pem/ca.pem' },
     ],
   ])('cannot be used: %s', async (message, { tls = true, ...files }) => {
     const paths = Object.entries(files).map(([flag, name]) => [flag, fileAt(`${name}`)]);
