@@ -6,6 +6,8 @@ import { FEATURES, type ServerOptions } from './features.ts';
 import { loadFixtureSync } from './server/fixtures.ts';
 import { createExpressApp } from './server/http/app.ts';
 import { assembleMock } from './server/mock.ts';
+import { NODE_PLATFORM } from './server/node-platform.ts';
+import { guardCallbacks } from './server/observers.ts';
 import { type AppOptions, checkAppOptions } from './server/options.ts';
 import { requireVersion } from './server/require-version.ts';
 import { type RunningServer, startServerWith } from './server/server.ts';
@@ -66,8 +68,9 @@ export type { RunningServer } from './server/server.ts';
  * @example
  * await request(createApp()).get('/v1/pets').set('Authorization', 'Bearer demo-key').expect(200);
  */
-export function createApp(options: AppOptions = {}): RequestListener {
-  checkAppOptions(options);
+export function createApp(given: AppOptions = {}): RequestListener {
+  checkAppOptions(given);
+  const options = guardCallbacks(given, NODE_PLATFORM);
   const store = loadFixtureSync(options.fixture ?? 'default');
   const guard = { token: options.controlToken };
   const parts = { start: createStart(options, store), guard };

@@ -8,7 +8,7 @@ export interface Platform {
   readonly pause: () => Promise<void>;
   /** The text of a file that ships with the package, such as `scenarios/slow.yaml`. */
   readonly shippedText: (file: string) => string;
-  /** Tells the operator of a bug. */
+  /** Tells the operator of a bug, of the mock or of a callback. Never throws, and ends no process. */
   readonly warn: (thrown: unknown) => void;
 }
 
@@ -23,5 +23,6 @@ export const WEB_PLATFORM: Omit<Platform, 'shippedText'> = {
     return () => clearInterval(timer);
   },
   pause: () => new Promise((resolve) => setTimeout(resolve)),
-  warn: (thrown) => void Promise.reject(thrown),
+  // biome-ignore lint/suspicious/noConsole: a rejection or `reportError` can end a process
+  warn: (thrown) => console.warn(thrown),
 };

@@ -9,7 +9,6 @@ import { createGuard, type GuardOptions } from './http/guard.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { PendingResponses } from './http/write.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
-import { guarded } from './observers.ts';
 import { openSandboxes, type ServerPersistence, type StoredParts } from './open-sandboxes.ts';
 import type { AppOptions } from './options.ts';
 
@@ -36,10 +35,7 @@ export function assembleMock(parts: MockParts, options: AppOptions) {
     notes,
     noControl,
   };
-  return {
-    ...{ stopRemoving, sandboxes, persistence, service, control, pending },
-    onControlCall: onControlCall && guarded(onControlCall, platform),
-  };
+  return { stopRemoving, sandboxes, persistence, service, control, pending, onControlCall };
 }
 
 /** After a change of files, which an undo or a rewind must not take back. */

@@ -26,16 +26,25 @@ export const OBSERVERS = {
 
 export type Observers = OptionsOf<typeof OBSERVERS>;
 
-/** What a callback throws becomes a warning: the client has its reply all the same, and the server goes on. */
-export function guarded<Told extends readonly unknown[]>(
-  callback: (...told: Told) => void,
+/**
+ * The options of a mock with each callback guarded. What one throws, or rejects with if it is async, is a
+ * warning: the client has its reply all the same, and the mock goes on.
+ */
+export function guardCallbacks<Options extends object>(
+  options: Options,
   { warn }: Platform,
-): (...told: Told) => void {
-  return (...told) => {
-    try {
-      callback(...told);
-    } catch (error) {
-      warn(error);
-    }
+): Options {
+  const guard = (call: (...told: unknown[]) => unknown) => {
+    return (...told: unknown[]): void => {
+      try {
+        const result = call(...told);
+        if (result instanceof Promise) result.catch(warn);
+      } catch (error) {
+        warn(error);
+      }
+    };
   };
+  const callbacks = Object.entries(options).filter(([, value]) => typeof value === 'function');
+  const guarded = callbacks.map(([name, call]) => [name, guard(call)]);
+  return Object.assign({}, options, Object.fromEntries(guarded));
 }

@@ -10,7 +10,7 @@ import { Sandboxes, type SandboxParts } from '../core/sandbox/sandboxes.ts';
 import type { State } from '../core/sandbox/state.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Store } from '../core/store/store.ts';
-import { guarded, type Observers } from './observers.ts';
+import type { Observers } from './observers.ts';
 
 /** Keeps the effect of a call before its reply leaves. */
 export interface ServerPersistence extends Persistence {
@@ -136,12 +136,12 @@ export function openSandboxes(parts: StoredParts, told: Observers) {
   const sandboxes = new Sandboxes(start, { upstream, isShared, platform });
   const persistence =
     keeper?.open(sandboxes, saveScenarios) ?? new MemoryPersistence(sandboxes, saveScenarios);
-  const listen = (observer: (event: ServerEvent) => void): void => {
-    sandboxes.events.add(guarded(observer, platform));
-  };
-  if (observe !== undefined)
-    listen(({ sandbox, exchange }) => observe(sandbox.name, recordExchange(exchange)));
-  if (onFinding !== undefined) listen(reportFindings(onFinding));
+  if (observe !== undefined) {
+    sandboxes.events.add(({ sandbox, exchange }) =>
+      observe(sandbox.name, recordExchange(exchange)),
+    );
+  }
+  if (onFinding !== undefined) sandboxes.events.add(reportFindings(onFinding));
   const stopRemoving =
     sandboxIdle === undefined
       ? undefined
@@ -166,11 +166,14 @@ function removeIdle(
     isLooking = true;
     // The storage may be away; the next look tries again.
     const all = await persistence.unused().catch(() => new Map<string, number>());
-    for (const [name, unused] of all) {
-      if (unused < idle) continue;
-      if (await persistence.remove(name, idle).catch(() => false)) onRemoved(name);
+    try {
+      for (const [name, unused] of all) {
+        if (unused < idle) continue;
+        if (await persistence.remove(name, idle).catch(() => false)) onRemoved(name);
+      }
+    } finally {
+      isLooking = false;
     }
-    isLooking = false;
   };
   return platform.every(Math.min(idle / 4, MAX_IDLE_PAUSE_MS), () => void look());
 }

@@ -19,7 +19,7 @@ import { EVERY_ADDRESS } from './http/tls.ts';
 import { type LoadedFiles, loadFiles } from './load-files.ts';
 import { assembleMock, restartAll } from './mock.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
-import { guarded } from './observers.ts';
+import { guardCallbacks } from './observers.ts';
 import type { SaveScenarios } from './open-sandboxes.ts';
 import { type BaseOptions, checkOptions, listAgreed } from './options.ts';
 
@@ -56,11 +56,7 @@ export async function startServerWith(
   files?: LoadedFiles,
 ): Promise<RunningServer> {
   checkOptions(given, features);
-  const options = {
-    ...given,
-    ...(given.onNotice && { onNotice: guarded(given.onNotice, NODE_PLATFORM) }),
-    ...(given.onReload && { onReload: guarded(given.onReload, NODE_PLATFORM) }),
-  };
+  const options = guardCallbacks(given, NODE_PLATFORM);
   const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts, onNotice } = options;
   const loaded = files ?? (await loadFiles(options));
   const { certificate } = loaded;

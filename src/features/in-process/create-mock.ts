@@ -6,6 +6,7 @@ import { DEFAULT_SANDBOX, DEFAULTS } from '../../core/limits.ts';
 import { type Platform, WEB_PLATFORM } from '../../core/platform.ts';
 import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
+import { guardCallbacks } from '../../server/observers.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
 import { dispatchFetch } from './dispatch-fetch.ts';
 import { type CreateMockOptions, readOptions } from './options.ts';
@@ -35,7 +36,8 @@ export interface Mock extends ControlledMock, AsyncDisposable {
  * const mock = createMock({ scenarios: ['shipped-orders'] });
  * const reply = await mock.fetch(`${mock.url}/pets`, { headers: { Authorization: `Bearer ${mock.key}` } });
  */
-export function createMock(options: CreateMockOptions = {}): Mock {
+export function createMock(given: CreateMockOptions = {}): Mock {
+  const options = guardCallbacks(given, PLATFORM);
   const opening = open(options, readOptions(options, PLATFORM));
   // Each call rejects with it.
   opening.catch(() => {});

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createMock, FixtureError, type Mock, ScenarioError } from '../../../src/fetch.ts';
 
 const FROZEN = { clock: Date.parse('2030-01-01T00:00:00Z'), frozen: true };
@@ -9,6 +9,10 @@ async function get(mock: Mock, path: string, init: RequestInit = {}): Promise<Re
     headers: { Authorization: `Bearer ${mock.key}` },
   });
 }
+
+const fail = (): never => {
+  throw new Error('the callback is broken');
+};
 
 describe('createMock', () => {
   test('has what a sandbox of the library for tests has, over its own fetch', async () => {
@@ -86,6 +90,24 @@ describe('createMock', () => {
     });
     await get(mock, '/pets/3?colour=red');
     expect(seen).toEqual([['default', 'getPet'], 'deprecated', 'unknown-input']);
+  });
+
+  test.each([
+    ['throws', fail],
+    ['rejects', async () => fail()],
+  ])('warns of a callback that %s, and goes on', async (_how, broken) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    onTestFinished(() => warn.mockRestore());
+    const all = { observe: broken, onFinding: broken, onNotice: broken };
+    await using mock = createMock({ ...all, sandboxIdle: 20 });
+    // Of the exchange, of a finding, and of the removal of its sandbox, which goes on.
+    for (const warnings of [3, 6]) {
+      const { status } = await mock.fetch('http://localhost/~idle/v1/pets?colour=red', {
+        headers: { Authorization: `Bearer ${mock.key}` },
+      });
+      expect(status).toBe(200);
+      await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(warnings), 5_000);
+    }
   });
 
   test('finds a POST that is sent again after its caller has lost patience', async () => {

@@ -1,14 +1,15 @@
-import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import { on, once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
-import type { ServerOptions } from '../../../src/index.ts';
+import { type AppOptions, createApp, type ServerOptions } from '../../../src/index.ts';
 import { createListener } from '../../../src/server/http/listener.ts';
 import { createServiceHandler } from '../../../src/server/http/service-handler.ts';
 import { PendingResponses } from '../../../src/server/http/write.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { MemoryPersistence } from '../../../src/server/open-sandboxes.ts';
 import { serverFor } from '../../helpers/deployment.ts';
+import { listen } from '../../helpers/host.ts';
 import { askRaw, openRaw, rawRequest } from '../../helpers/raw.ts';
 import { createSandboxes } from '../../helpers/sandboxes.ts';
 import { clientAt } from '../../helpers/wire.ts';
@@ -81,17 +82,39 @@ test.each<[string, number, ServerOptions, string]>([
   },
 );
 
-test('a callback that fails is a warning, and the server goes on', async () => {
-  const fail = (): never => {
-    throw new Error('the callback is broken');
+async function portOfApp(options: AppOptions): Promise<number> {
+  const server = createServer(createApp(options));
+  onTestFinished(() => void server.close());
+  return listen(server);
+}
+
+const fail = (): never => {
+  throw new Error('the callback is broken');
+};
+
+test.each([
+  ['startServer', 'throws', fail, async (all: AppOptions) => (await serverFor(all)).port],
+  ['createApp', 'throws', fail, portOfApp],
+  ['createApp', 'rejects', async () => fail(), portOfApp],
+])('a callback of %s that %s is a warning, and the mock goes on', async (_, _how, broken, open) => {
+  const all = { onControlCall: broken, onNotice: broken, onFinding: broken, observe: broken };
+  const port = await open({ ...all, sandboxIdle: 20 });
+  const warned = async (count: number) => {
+    const warnings: string[] = [];
+    for await (const [warning] of on(process, 'warning')) {
+      if (warnings.push(String(warning)) === count) return warnings;
+    }
+    return warnings;
   };
-  const { port } = await serverFor({ onControlCall: fail, onNotice: fail, sandboxIdle: 20 });
-  for (const [method, path] of [
-    ['GET', '/__mock/clock'],
-    ['GET', '/~idle/v1/pets'],
+  const broke = expect.stringContaining('callback is broken');
+  for (const [path, count] of [
+    ['/__mock/clock', 1],
+    // Of the exchange, of a finding, and of the removal of its sandbox, which goes on.
+    ['/~idle/v1/pets?colour=red', 3],
+    ['/~idle/v1/pets?colour=red', 3],
   ] as const) {
-    const warned = once(process, 'warning');
-    await clientAt(port).send(method, path);
-    expect((await warned).map(String)).toEqual([expect.stringContaining('callback is broken')]);
+    const told = warned(count);
+    await clientAt(port).send('GET', path);
+    expect(await told).toEqual(Array(count).fill(broke));
   }
 });
