@@ -18,9 +18,10 @@ import {
   NONE,
   type ServiceRequest,
 } from './exchange.ts';
-import { findInRequest, judgeRepetition } from './findings.ts';
+import { findInRequest } from './findings.ts';
 import { forceReply } from './forced-reply.ts';
 import type { Preference } from './preference.ts';
+import { judgeRepetition } from './retries.ts';
 import { pastStore, rememberStore, type State } from './state.ts';
 
 /** What a call would do. Nothing has happened until a sandbox takes it. */

@@ -7,10 +7,10 @@ import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
 import type { EditText } from './edit-log.ts';
 import type { Exchange, HeldExchange, HoldEnd, ServiceRequest } from './exchange.ts';
-import { dropFinal, noteLostReply } from './findings.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
 import type { Preference } from './preference.ts';
+import { dropFinal, noteLostReply } from './retries.ts';
 import { NO_PAST, type State } from './state.ts';
 import { StorageError } from './storage-error.ts';
 

@@ -24,7 +24,7 @@ import {
 import { createKeyring, type Keyring, NO_RATES, type RateWindows } from '../service/keyring.ts';
 import { type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
-import type { RecentCalls } from './findings.ts';
+import type { RecentCalls } from './retries.ts';
 
 export interface State {
   readonly store: Store;

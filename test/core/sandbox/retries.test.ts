@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { judgeRepetition, type RecentCalls } from '../../../src/core/sandbox/findings.ts';
+import { judgeRepetition, type RecentCalls } from '../../../src/core/sandbox/retries.ts';
 import { createReply, EMPTY } from '../../../src/core/service/reply.ts';
 import { EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
