@@ -1,6 +1,11 @@
+import { isObject } from './json.ts';
+
 /** What the core takes from outside: timers, texts, and a place for warnings. */
 export interface Platform {
-  /** Calls `act` once. Keeps no process alive. Returns how to cancel. */
+  /**
+   * Calls `act` once. Returns how to cancel. A client waits for it: its socket keeps the process alive, or else the timer
+   * does, as a `fetch` under way would.
+   */
   readonly after: (milliseconds: number, act: () => void) => () => void;
   /** Calls `act` again and again. Keeps no process alive. Returns how to cancel. */
   readonly every: (milliseconds: number, act: () => void) => () => void;
@@ -20,9 +25,15 @@ export const WEB_PLATFORM: Omit<Platform, 'shippedText'> = {
   },
   every: (milliseconds, act) => {
     const timer = setInterval(act, milliseconds);
+    letExit(timer);
     return () => clearInterval(timer);
   },
   pause: () => new Promise((resolve) => setTimeout(resolve)),
   // biome-ignore lint/suspicious/noConsole: a rejection or `reportError` can end a process
   warn: (thrown) => console.warn(thrown),
 };
+
+/** Lets the process exit before a timer. No web standard has that: the timer of a browser is a number. */
+function letExit(timer: unknown): void {
+  if (isObject(timer) && typeof timer.unref === 'function') timer.unref();
+}

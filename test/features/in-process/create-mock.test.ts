@@ -315,6 +315,14 @@ test('follows the calls of a client', async () => {
   await expect(readAll()).rejects.toThrow('enough');
 });
 
+test('removes idle sandboxes without keeping the process alive', async () => {
+  const start = vi.spyOn(globalThis, 'setInterval');
+  onTestFinished(() => start.mockRestore());
+  await using mock = createMock({ sandboxIdle: 3_600_000 });
+  await get(mock, '/pets');
+  expect(start.mock.results.map(({ value }) => value.hasRef())).toEqual([false]);
+});
+
 test('what needs a port or a file says so', async () => {
   const mock = createMock();
   await expect(mock.control.text('GET /certificate.pem')).rejects.toThrow('plain HTTP');
