@@ -212,9 +212,17 @@ export function listAgreed(options: object, features: readonly AddedOptions[]) {
   return agreed.map(([name]) => {
     const given: unknown = Reflect.get(options, name);
     const byDefault: unknown = Reflect.get(DEFAULTS, name);
-    // A default that is given is no difference: 0 and false are that of all others.
-    return [name, byDefault === undefined ? given || undefined : (given ?? byDefault)];
+    return [name, byDefault === undefined ? withoutDefaults(given) : (given ?? byDefault)];
   });
+}
+
+/** A default that is given is no difference: 0, false, and an object with nothing else in it. */
+function withoutDefaults(given: unknown): unknown {
+  if (given instanceof URL) return given.href;
+  if (!isObject(given) || given instanceof Map) return given || undefined;
+  const members = Object.entries(given).map(([name, value]) => [name, withoutDefaults(value)]);
+  const others = members.filter(([, value]) => value !== undefined);
+  return others.length === 0 ? undefined : Object.fromEntries(others);
 }
 
 /** @throws RangeError that names the first wrong option */

@@ -5,6 +5,9 @@ import { parseCommandLine } from '../../src/cli/command-parser.ts';
 import { readFlags } from '../../src/cli/flag-sources.ts';
 import { listFlagsFrom, spell } from '../../src/cli/flags.ts';
 import { serveSettings } from '../../src/cli/start-server.ts';
+import { FEATURES } from '../../src/features.ts';
+import type { ServerOptions } from '../../src/index.ts';
+import { listAgreed } from '../../src/server/options.ts';
 import { UsageError } from '../../src/terminal/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 
@@ -43,6 +46,19 @@ test('without flags, a server gets no options but its address', async () => {
   const settings = await settingsOf({});
   expect(settings).toEqual({ host: '127.0.0.1', port: 4010, assume: {}, keys: {} });
 });
+
+test.each<[ServerOptions, Places]>([
+  [{}, {}],
+  [{ assume: {}, keys: { any: false }, frozen: false, journal: 1000 }, {}],
+  [{ upstream: 'http://a.test/v1' }, { args: ['--upstream', 'http://a.test/v1'] }],
+  [{ keys: { valid: ['a'] } }, { args: ['--key', 'a'] }],
+])(
+  'a server of the library with %j is of the same fleet as one of the command',
+  async (options, place) => {
+    const agreed = listAgreed(await settingsOf(place), FEATURES);
+    expect(agreed).toStrictEqual(listAgreed(options, FEATURES));
+  },
+);
 
 describe('every flag of serve can come from the command line, the environment or a file', () => {
   // biome-ignore format: a row for each

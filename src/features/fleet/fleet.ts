@@ -83,7 +83,8 @@ function hashStart({ store, scenarios, options: _, ...start }: Start, agreed: un
   const settings = [packageVersion(), start, definitions, agreed];
   const hash = createHash('sha256');
   for (const piece of storeText(store)) hash.update(piece);
-  hash.update(inspect(settings, { depth: null, maxArrayLength: null, maxStringLength: null }));
+  const whole = { depth: null, maxArrayLength: null, maxStringLength: null, sorted: true };
+  hash.update(inspect(settings, whole));
   return hash.digest('hex').slice(0, 12);
 }
 
