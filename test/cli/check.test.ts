@@ -1,7 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ASSUMPTION_IDS, DOCUMENTED_REPLIES } from '../../src/core/contract/assumption-table.ts';
+import { askConsent } from '../../src/features/deployment/deployment-access.ts';
+import { UsageError } from '../../src/terminal/command.ts';
+import { createTerminal } from '../../src/terminal/terminal.ts';
 import { OK, rawDeployment, serverFor } from '../helpers/deployment.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
 import { runInProcess } from '../helpers/invocation.ts';
@@ -103,6 +107,25 @@ test('check asks before requests go to another machine, and a dry run sends none
   expect(dry.stdout).toContain('DELETE /store/orders/7');
   expect(dry.stdout).toMatch(/GET \/pets\?limit=0 +a limit below 1, 2 times/);
   expect((await staging('--dry-run')).stdout).not.toMatch(/POST|PATCH|DELETE/);
+});
+
+test.each([
+  ['y\n', true],
+  ['n\n', false],
+  ['\n', false],
+  ['\u0003', false], // Ctrl-C
+  ['\u0004', false], // Ctrl-D
+])('a person who types %j to the question agrees: %j', async (typed, agrees) => {
+  const [input, notices] = [1, 2].map(() =>
+    Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} }),
+  );
+  const stdin = vi.spyOn(process, 'stdin', 'get').mockReturnValue(Object(input));
+  onTestFinished(() => stdin.mockRestore());
+  const terminal = createTerminal(new PassThrough(), notices!, {});
+  const asked = askConsent(new URL('http://staging.invalid/v1'), 'requests', false, terminal);
+  input!.write(typed);
+  const end = await asked.catch((error: unknown) => error);
+  expect(end).toEqual(agrees ? undefined : new UsageError('nothing was sent'));
 });
 
 test.each([

@@ -61,7 +61,11 @@ export async function askConsent(
     );
   }
   const prompt = createInterface({ input: process.stdin, output: notices });
-  const answer = await prompt.question('Continue? [y/N] ');
+  const answer = await prompt.question('Continue? [y/N] ').catch(() => {
+    // Ctrl-C or Ctrl-D, which leave the cursor behind the question.
+    notices.write('\n');
+    return '';
+  });
   prompt.close();
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new UsageError('nothing was sent');
 }
