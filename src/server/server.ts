@@ -97,8 +97,13 @@ export async function startServerWith(
     certificate,
     onNotice,
   });
-  const address = await listen(port, host).catch(async (error) => {
+  const closeOpened = async (): Promise<void> => {
+    responding?.close();
     await keeper?.close();
+  };
+  const address = await listen(port, host).catch(async (error) => {
+    mock.stopRemoving?.();
+    await closeOpened();
     throw error;
   });
   const watching = options.watch
@@ -115,8 +120,7 @@ export async function startServerWith(
     mock.stopRemoving?.();
     sandboxes.end();
     await closed;
-    responding?.close();
-    await keeper?.close();
+    await closeOpened();
   };
   return {
     url: formatUrl(certificate === undefined ? 'http' : 'https', host, address),

@@ -1,7 +1,22 @@
 import { networkInterfaces } from 'node:os';
-import { expect, test } from 'vitest';
-import { formatUrl } from '../../src/server/server.ts';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Feature } from '../../src/server/feature.ts';
+import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
+import { formatUrl, startServerWith } from '../../src/server/server.ts';
 import { serverFor } from '../helpers/deployment.ts';
+
+test('a server that cannot listen closes what it has opened', async () => {
+  const { port } = await serverFor();
+  const closed: string[] = [];
+  const note = (what: string) => () => void closed.push(what);
+  const every = vi.spyOn(NODE_PLATFORM, 'every').mockReturnValue(note('sandboxes'));
+  onTestFinished(() => every.mockRestore());
+  const responder = { responder: vi.fn(), close: note('responder') };
+  const feature: Feature = { name: 'opens', openResponder: async () => Object(responder) };
+  const started = startServerWith([feature], { port, sandboxIdle: 60_000 });
+  await expect(started).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  expect(closed.toSorted()).toEqual(['responder', 'sandboxes']);
+});
 
 test.each([
   ['127.0.0.1', '127.0.0.1', 'http://127.0.0.1:4010/v1'],
