@@ -4,9 +4,13 @@ import {
   type CollectionName,
   STORED_RECORDS,
 } from '../../core/contract/records.ts';
-import { type ControlCall, edit } from '../../core/control/endpoint.ts';
+import { type ControlCall, edit, type HandledEndpoint } from '../../core/control/endpoint.ts';
 import type { ListQuery } from '../../core/control/records/list-query.ts';
-import { RECORD_KINDS } from '../../core/control/records/record-endpoints.ts';
+import {
+  RECORD_KINDS,
+  type RecordVerb,
+  recordEndpointId,
+} from '../../core/control/records/record-endpoints.ts';
 import { type ControlReply, NO_CONTENT, refuse, refuseInput } from '../../core/control/reply.ts';
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../core/json.ts';
 import { type Outcome, outcome } from '../../core/sandbox/answer.ts';
@@ -25,21 +29,26 @@ const NOT_FOUND = {
   orders: 'order_not_found',
 } as const;
 
-export const RECORD_HANDLERS: ReturnType<typeof createRecordHandlers> = Object.assign(
-  {},
-  ...COLLECTIONS.map(createRecordHandlers),
+export const RECORD_HANDLERS = Object.fromEntries(
+  COLLECTIONS.flatMap((name) =>
+    Object.entries(createRecordHandlers(name)).map(
+      ([verb, handle]) => [recordEndpointId(name, verb), handle] as const,
+    ),
+  ),
 );
 
-function createRecordHandlers(name: CollectionName) {
-  const { one, all, noun } = RECORD_KINDS[name];
+function createRecordHandlers(
+  name: CollectionName,
+): Readonly<Record<RecordVerb, HandledEndpoint['handle']>> {
+  const { noun } = RECORD_KINDS[name];
   const idName = ID_NAME[name];
   const { members } = STORED_RECORDS[name];
   const searched = Object.keys(members);
   return {
-    async [`list${all}`]({ sandbox, query }: ControlCall<unknown, ListQuery>) {
+    async list({ sandbox, query }: ControlCall<unknown, ListQuery>) {
       return createListReply(selectPage<AnyRecord>(sandbox.state.store[name], query, searched));
     },
-    [`create${one}`]: ({ mount, body, ...call }: ControlCall<AnyRecord>) =>
+    create: ({ mount, body, ...call }: ControlCall<AnyRecord>) =>
       edit(call, `created ${noun}`, (state) => {
         const records = state.store[name];
         const { [idName]: given } = body;
@@ -55,24 +64,24 @@ function createRecordHandlers(name: CollectionName) {
         const headers = { Location: `${mount}/${name}/${id}` };
         return saveRecord(name, state, id, { [idName]: id, ...body }, { status: 201, headers });
       }),
-    [`get${one}`]: withId(async ({ sandbox }, id) => {
+    get: withId(async ({ sandbox }, id) => {
       const found = sandbox.state.store[name].get(id);
       return found ? { status: 200, content: recordText(found) } : refuseRecord(name, id);
     }),
-    [`put${one}`]: withId((call, id) =>
+    put: withId((call, id) =>
       edit(call, `replaced ${stripArticle(noun)} ${id}`, (state) => {
         const status = state.store[name].has(id) ? 200 : 201;
         return saveRecord(name, state, id, { [idName]: id, ...call.body }, { status });
       }),
     ),
-    [`patch${one}`]: withId((call, id) =>
+    patch: withId((call, id) =>
       edit(call, `changed ${stripArticle(noun)} ${id}`, (state) => {
         const before = state.store[name].get(id);
         if (before === undefined) return outcome(state, refuseRecord(name, id));
         return saveRecord(name, state, id, applyRecordChanges(members, before, call.body));
       }),
     ),
-    [`delete${one}`]: withId((call, id) =>
+    delete: withId((call, id) =>
       edit(call, `removed ${stripArticle(noun)} ${id}`, (state) => {
         const { store } = state;
         if (!store[name].has(id)) return outcome(state, refuseRecord(name, id));

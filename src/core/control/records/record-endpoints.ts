@@ -45,25 +45,34 @@ export const RECORD_KINDS: Readonly<Record<CollectionName, RecordKind>> = {
 };
 
 export const RECORD_ENDPOINTS = [
-  ...createRecordEndpoints('animals'),
-  ...createRecordEndpoints('inventory'),
-  ...createRecordEndpoints('orders'),
+  ...Object.values(createRecordEndpoints('animals')),
+  ...Object.values(createRecordEndpoints('inventory')),
+  ...Object.values(createRecordEndpoints('orders')),
 ];
 
+/** What each collection has an endpoint for. */
+export type RecordVerb = keyof ReturnType<typeof createRecordEndpoints<'animals'>>;
+
+export function recordEndpointId(name: CollectionName, verb: string): string {
+  const { one, all } = RECORD_KINDS[name];
+  return verb === 'list' ? `list${all}` : verb + one;
+}
+
 function createRecordEndpoints<Name extends CollectionName>(name: Name) {
-  const { one, all, noun, example } = RECORD_KINDS[name];
+  const { one, noun, example } = RECORD_KINDS[name];
+  const idOf = (verb: string) => recordEndpointId(name, verb);
   const { whole, posted, unaddressed, changes } = createShapes(name, one);
   const assignsId = name !== 'inventory';
   const missing = 'The record does not exist.';
-  return [
-    endpoint(`list${all}`, `GET /${name}`, {
+  return {
+    list: endpoint(idOf('list'), `GET /${name}`, {
       summary: `List ${name}`,
       description: 'Ordered by id by default. Filters, sorts and pages as json-server does.',
       query: createListQuery<RecordJson[Name]>(STORED_RECORDS[name].members),
       replies: { 200: list(whole) },
       headers: LIST_HEADERS,
     }),
-    endpoint(`create${one}`, `POST /${name}`, {
+    create: endpoint(idOf('create'), `POST /${name}`, {
       summary: `Create ${noun}`,
       description: `Validated like a fixture.${assignsId ? ' Without an id, the record gets the next one.' : ''}`,
       body: { shape: posted },
@@ -75,18 +84,18 @@ function createRecordEndpoints<Name extends CollectionName>(name: Name) {
       },
       headers: { Location: 'The path of the record.' },
     }),
-    endpoint(`get${one}`, `GET /${name}/{id}`, {
+    get: endpoint(idOf('get'), `GET /${name}/{id}`, {
       summary: `Read ${noun}`,
       example: { path: example.id },
       replies: { 200: whole, 404: missing },
     }),
-    endpoint(`put${one}`, `PUT /${name}/{id}`, {
+    put: endpoint(idOf('put'), `PUT /${name}/{id}`, {
       summary: `Replace or create ${noun}`,
       body: { shape: unaddressed },
       example: { path: example.id, body: example.record },
       replies: { 200: whole, 201: whole },
     }),
-    endpoint(`patch${one}`, `PATCH /${name}/{id}`, {
+    patch: endpoint(idOf('patch'), `PATCH /${name}/{id}`, {
       summary: `Update ${noun}`,
       description:
         'Fields that the body leaves out keep their values; null removes an optional one.',
@@ -94,7 +103,7 @@ function createRecordEndpoints<Name extends CollectionName>(name: Name) {
       example: { path: example.id, body: example.change },
       replies: { 200: whole, 404: missing },
     }),
-    endpoint(`delete${one}`, `DELETE /${name}/{id}`, {
+    delete: endpoint(idOf('delete'), `DELETE /${name}/{id}`, {
       summary: `Remove ${noun}`,
       example: { path: example.id },
       ...(name === 'animals' && {
@@ -102,7 +111,7 @@ function createRecordEndpoints<Name extends CollectionName>(name: Name) {
       }),
       replies: { 204: 'Removed.', 404: missing },
     }),
-  ];
+  };
 }
 
 /** The id is assigned, or in the path. */
