@@ -57,7 +57,7 @@ export function createVariantRunner(
         if (kind === 'exchange') tracker.add(exchange);
       });
       // The sandbox does not matter: its name differs between runs, and the count of calls does not.
-      sandboxes.override = ({ operation }) => {
+      sandboxes.imposePreference = ({ operation }) => {
         const call = (tracker.counts.get(operation) ?? 0) + 1;
         if (wasInjected || book === undefined || operation !== fault?.operation) return undefined;
         wasInjected = call >= fault.call;

@@ -1,7 +1,7 @@
 import { parseQuery, parseTarget } from '../core/contract/target.ts';
 import { INTEGER_TEXT, isObject, parseInput, tryParseJson, writeJson } from '../core/json.ts';
 import { pairHeaders } from '../core/raw-http.ts';
-import { isByHand } from '../core/sandbox/answer.ts';
+import { isManual } from '../core/sandbox/answer.ts';
 import {
   bodyText,
   type Exchange,
@@ -101,7 +101,7 @@ export function writeTranscript(
   const bySandbox = new Map<string, Exchange[]>();
   for (const { sandbox, exchange } of exchanges) {
     // What a person sent by the mock's own tools says nothing about the client.
-    if (isByHand({ headers: exchange.request.headers, replays: exchange.replays })) continue;
+    if (isManual({ headers: exchange.request.headers, replays: exchange.replays })) continue;
     const calls = bySandbox.get(sandbox);
     if (calls === undefined) bySandbox.set(sandbox, [exchange]);
     else calls.push(exchange);

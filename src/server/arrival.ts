@@ -8,6 +8,7 @@ import { type Exchange, isHeld, type ServiceRequest } from '../core/sandbox/exch
 import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
 import { Sandbox } from '../core/sandbox/sandbox.ts';
 import { refuseName, refuseRequest, type Sandboxes } from '../core/sandbox/sandboxes.ts';
+import type { State } from '../core/sandbox/state.ts';
 import { StorageError } from '../core/sandbox/storage-error.ts';
 import { isDelivered } from '../core/scenario/fault-table.ts';
 import { currentInstant } from '../core/service/clock.ts';
@@ -141,25 +142,33 @@ export function answerArrival(arrival: Arrival, body: RequestBody): Exchange | P
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined)
     return recordAnswer(parts.persistence, sandbox, { ...request, supplied: { reply: refusal } });
-  const preference = findPreference(arrival, request);
+  const preference = decidePreference(arrival, request);
   if (forwarded !== undefined || preference instanceof Promise)
     return answerLater(arrival, body, request, preference);
   return recordAnswer(parts.persistence, sandbox, request, preference);
 }
 
 /** What the server decides about the call, else what the request prefers. */
-function findPreference(
+function decidePreference(
   { parts, head, location: { sandbox } }: Arrival,
   { call }: ServiceRequest,
 ): Promise<Preference | undefined> | Preference | undefined {
-  const { prefer } = head.headers;
-  const override = call && parts.sandboxes.override?.(call);
-  const isRead =
-    prefer !== undefined && call !== undefined && !sandbox.state.settings.start.options.plain;
-  if (override !== undefined || !isRead) return override;
-  return readPrefer(String(prefer), parts.platform, async () =>
+  const imposed = call && parts.sandboxes.imposePreference?.(call);
+  if (imposed !== undefined || call === undefined) return imposed;
+  return findPreference(head.headers.prefer?.toString(), sandbox.state, parts.platform, async () =>
     parts.persistence.run(sandbox, () => sandbox.read()),
   );
+}
+
+/** What a request prefers; nothing where the mock does not show that it is one. */
+export function findPreference(
+  prefer: string | undefined,
+  { settings }: State,
+  platform: Platform,
+  readState: () => Promise<State>,
+): Promise<Preference | undefined> | undefined {
+  if (prefer === undefined || settings.start.options.plain) return undefined;
+  return readPrefer(prefer, platform, readState);
 }
 
 /** Answers once the preference is read, and the upstream has replied where no rule does. */

@@ -56,15 +56,15 @@ export function answer(
   const after = state.settings.isLagging
     ? { ...ran, past: rememberStore(state.past, state.store, ran.store, serviceState.now) }
     : ran;
-  const isOwn = isByHand(request);
+  const isLeftOut = isManual(request);
   const { counters } = after;
-  const found = isOwn ? NONE : findInRequest(decided);
-  const { findings, recent } = isOwn
+  const found = isLeftOut ? NONE : findInRequest(decided);
+  const { findings, recent } = isLeftOut
     ? { findings: NONE, recent: counters.recent }
     : judgeRepetition(counters.recent, decided, now);
   const all = findings.length === 0 ? found : [...found, ...findings];
   const noted = createExchange(decided, all, now, state);
-  const exchange = isOwn ? { ...noted, covers: NONE } : noted;
+  const exchange = isLeftOut ? { ...noted, covers: NONE } : noted;
   const isSame = recent === counters.recent;
   const next = isSame ? after : { ...after, counters: { ...counters, recent } };
   return { before: state, state: next, result: exchange, exchange };
@@ -74,7 +74,7 @@ export function answer(
  * Whether a person has sent it through the mock's own tools: a replay, or a call of the page. It says
  * nothing about the client, so coverage and findings leave it out.
  */
-export function isByHand({
+export function isManual({
   headers,
   replays,
 }: Pick<ServiceRequest, 'headers' | 'replays'>): boolean {
@@ -171,8 +171,8 @@ export function matchCall(
 
 /** A latch adds its hold to the rule that matched, unless it has a reply of its own. Its release alone says when. */
 function addHold(latched: RuleMatch, match: RuleMatch | undefined): RuleMatch {
-  const isOwn = (latched.reply ?? latched.patch ?? latched.fault) !== undefined;
-  if (isOwn || match === undefined) return latched;
+  const hasReply = (latched.reply ?? latched.patch ?? latched.fault) !== undefined;
+  if (hasReply || match === undefined) return latched;
   return { ...match, delay: 0, hold: latched.hold };
 }
 

@@ -113,10 +113,10 @@ function finishReply(
     headers.push(name, value);
   };
   const isUpstream = basis.kind === 'upstream';
-  const isOwn = !isUpstream && !isProxy;
+  const isOfMock = !isUpstream && !isProxy;
   if (mediaType !== undefined) add('Content-Type', formatContentType(mediaType, choices));
   if (!plain && !isProxy) add('Mock-Basis', formatBasis(basis));
-  if (origin !== undefined && isOwn && choices.cors === 'allowed') {
+  if (origin !== undefined && isOfMock && choices.cors === 'allowed') {
     const names = own.filter((_, at) => at % 2 === 0);
     const exposed = new Set([...(plain ? SERVICE_HEADERS : MOCK_HEADERS), ...names]);
     add('Access-Control-Allow-Origin', origin);
@@ -125,7 +125,7 @@ function finishReply(
     add('Vary', 'Origin');
     add('Access-Control-Expose-Headers', [...exposed].join(', '));
   }
-  if (isOwn) add('Date', formatHttpDate(now));
+  if (isOfMock) add('Date', formatHttpDate(now));
   headers.push(...own);
   const isHead = method === 'HEAD';
   // A deployment's reply to HEAD says how long the body would be, if anything does.

@@ -1,7 +1,7 @@
 import { object } from '../shape/objects.ts';
 import { convert, type Shape, type ValueOf } from '../shape/shapes.ts';
 import { type Intersection, rowNames } from '../words.ts';
-import { isByHand } from './answer.ts';
+import { isManual } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { EXCHANGE_FIELDS } from './exchange-fields.ts';
 import {
@@ -51,7 +51,7 @@ const FILTERS: readonly (readonly [name: string, filter: Filter])[] =
 /** What a search finds after `is:`: flags, and what is none. */
 const MARKS = new Map<string, Test>([
   ...FILTERS.flatMap(([, { mark }]) => (mark ? [[mark.word, mark.is] as const] : [])),
-  ['manual', ({ request, replays }) => isByHand({ headers: request.headers, replays })],
+  ['manual', ({ request, replays }) => isManual({ headers: request.headers, replays })],
   ['replay', ({ replays }) => replays !== undefined],
 ]);
 

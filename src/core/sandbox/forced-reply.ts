@@ -113,7 +113,6 @@ function createErrorContent(serviceState: ServiceState, code: ErrorCode, status:
 }
 
 /** A status that no operation has gets no body below 400. */
-
 function createSuccessContent(
   serviceState: ServiceState,
   id: OperationId,

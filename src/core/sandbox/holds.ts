@@ -29,7 +29,7 @@ export interface ReadyReply {
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
-interface HeldReply {
+interface WaitingReply {
   readonly exchange: HeldExchange;
   /** Set once whoever answers the client waits. */
   send?: () => void;
@@ -48,7 +48,7 @@ export class Holds {
   readonly #journal: Journal;
   readonly #context: HoldContext;
   readonly #onEnd: (exchange: HeldExchange) => void;
-  readonly #replies = new Map<number, HeldReply>();
+  readonly #replies = new Map<number, WaitingReply>();
 
   constructor(journal: Journal, context: HoldContext, onEnd: (exchange: HeldExchange) => void) {
     this.#journal = journal;

@@ -40,7 +40,7 @@ export class Sandboxes {
   /** Answers in place of the mock. */
   readonly upstream: Responder | undefined;
   /** Decides about a call of any sandbox before its rules, and in place of what it asks for itself. */
-  override: ((call: Call) => Preference | undefined) | undefined;
+  imposePreference: ((call: Call) => Preference | undefined) | undefined;
   /** Of this run of the server, unless others share the sandboxes; when it began. */
   readonly run: { readonly id: string; readonly startedAt: string } | undefined;
   readonly #context: ServerContext;

@@ -31,7 +31,14 @@ import {
   withTypes,
 } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
-import { ASSUME, HOLD_TIME, IDLE_TIME, INSTANT, MAX_DELAY_MS } from './settings-shapes.ts';
+import {
+  ASSUME,
+  HOLD_TIME,
+  IDLE_TIME,
+  INSTANT,
+  MAX_DELAY_MS,
+  writeDuration,
+} from './settings-shapes.ts';
 
 /** Of records, exchanges or sandboxes. */
 export const AMOUNT = count(0, MAX_RECORDS);
@@ -145,7 +152,7 @@ export const MOCK_OPTIONS = {
     maxHold: forServers(
       inMilliseconds('DURATION', HOLD_TIME, number(1, DAY_MS, 'milliseconds from 1 to a day')),
       'Maximum time to hold a reply.',
-      { default: 'PT5M' },
+      { default: writeDuration(DEFAULTS.maxHold) },
     ),
     /** In milliseconds since 1970; the system time by default. */
     clock: forServers(

@@ -23,6 +23,13 @@ const UNITS = [7 * DAY_MS, DAY_MS, 3_600_000, 60_000, 1000] as const;
 const DURATION =
   /^P(?=\d|T\d)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/;
 
+/** Writes a duration in the largest unit that holds it whole. */
+export function writeDuration(milliseconds: number): string {
+  if (milliseconds % DAY_MS === 0) return `P${milliseconds / DAY_MS}D`;
+  const minutes = milliseconds / 60_000;
+  return Number.isInteger(minutes) ? `PT${minutes}M` : `PT${milliseconds / 1000}S`;
+}
+
 export function parseDuration(text: string): number | undefined {
   const counts = DURATION.exec(text)?.slice(1);
   if (counts === undefined) return undefined;

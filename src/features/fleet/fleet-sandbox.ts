@@ -223,7 +223,7 @@ export class FleetSandbox implements KeptSandbox {
     }
   }
 
-  /** The arguments of the script, and what this server knows once Redis has kept the update. */
+  /** The arguments in the order that `updateScript` reads, and what this server knows once they are kept. */
   #writeUpdate(
     calls: readonly PreparedCall[],
     exchanges: readonly Exchange[],

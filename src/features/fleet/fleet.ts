@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
-import { DAY_MS } from '../../core/contract/date-time.ts';
 import { writeJson } from '../../core/json.ts';
 import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
@@ -19,11 +18,14 @@ import type { Keeper, ServerPersistence } from '../../server/open-sandboxes.ts';
 import type { FleetContext } from './fleet-journal.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';
 import { compactTotals, readTotals } from './fleet-totals.ts';
-import { type FleetOptions, parseRedisAddress, REDIS_ADDRESS_FORM } from './options.ts';
+import {
+  FLEET_DEFAULTS,
+  type FleetOptions,
+  parseRedisAddress,
+  REDIS_ADDRESS_FORM,
+} from './options.ts';
 import { RedisConnection } from './redis-connection.ts';
 import { DELETE_SANDBOX, HEARTBEAT, LIST_SANDBOXES, updateScript } from './scripts.ts';
-
-const DRAIN_MS = 2_000;
 
 /** A server forgets those beyond that nobody used for a minute: their next use reads them again. */
 const MAX_IN_MEMORY = 10_000;
@@ -59,7 +61,7 @@ function createContext(
 ): FleetContext {
   const address = parseRedisAddress(url);
   if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
-  const { fleetTtl: ttl = DAY_MS, journal: capacity = DEFAULTS.journal } = options;
+  const { fleetTtl: ttl = FLEET_DEFAULTS.fleetTtl, journal: capacity = DEFAULTS.journal } = options;
   // All databases of a Redis share its channels, so the name has the database.
   const prefix = `petstore-mock:${address.name}:${address.database}:${hashStart(start, agreed)}`;
   return {
@@ -254,7 +256,7 @@ class Fleet implements Keeper, ServerPersistence {
   /** Answers `health` with 503 for a while, so that a proxy sends no more requests before this server closes. */
   async drain(): Promise<void> {
     this.#isDraining = true;
-    const { drain = DRAIN_MS } = this.#context.options;
+    const { drain = FLEET_DEFAULTS.drain } = this.#context.options;
     await new Promise<void>((resolve) => this.#context.platform.after(drain, resolve));
   }
 

@@ -1,5 +1,6 @@
 import { hostName, readCredentials } from '../../core/contract/base-url.ts';
-import { IDLE_TIME, WAIT_TIME } from '../../core/scenario/settings-shapes.ts';
+import { DAY_MS } from '../../core/contract/date-time.ts';
+import { IDLE_TIME, WAIT_TIME, writeDuration } from '../../core/scenario/settings-shapes.ts';
 import { inMilliseconds, type OptionsOf, one, textThat } from '../../core/shape/option-kinds.ts';
 import { number } from '../../core/shape/shapes.ts';
 import { type BaseOptions, forServe } from '../../server/options.ts';
@@ -39,6 +40,9 @@ const REDIS = one(
 const atLeast = (least: number) =>
   number(least, Number.POSITIVE_INFINITY, `milliseconds, at least ${least}`);
 
+/** In milliseconds. */
+export const FLEET_DEFAULTS = { fleetTtl: DAY_MS, drain: 2_000 };
+
 export const FLEET_OPTIONS = {
   Store: {
     /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB#NAME`. */
@@ -51,13 +55,13 @@ export const FLEET_OPTIONS = {
     fleetTtl: forServe(
       inMilliseconds('DURATION', IDLE_TIME, atLeast(1000)),
       'With --shared: forget what was not used for this long.',
-      { default: 'P1D' },
+      { default: writeDuration(FLEET_DEFAULTS.fleetTtl) },
     ),
     /** Milliseconds for which `health` answers 503 before a server of a fleet closes. */
     drain: forServe(
       inMilliseconds('DURATION', WAIT_TIME, atLeast(0)),
       'With --shared: answer health with 503 for this long before closing.',
-      { default: 'PT2S' },
+      { default: writeDuration(FLEET_DEFAULTS.drain) },
     ),
   },
 };

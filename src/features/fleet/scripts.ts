@@ -90,7 +90,8 @@ const MAX_DROPPED = 5000;
  * Takes an update if the server knows the present state, and once. After the first write nothing can fail.
  * ARGV: name, version, server, deadline, known version, the most sandboxes, `UPDATE_FLAGS`, which exchanges are held,
  * totals, how many parts, how many fields that nothing refers to any more; then names and texts of parts, these
- * fields, exchanges. Returns
+ * fields, exchanges. Redis takes a flat list of texts, which `#writeUpdate` in fleet-sandbox.ts writes: the parts begin
+ * at ARGV[12], after the 11 that are always there. Returns
  *
  * - `committed`, the number of the exchange before, `generation`, and how many totals wait to be added up
  * - `conflict`, then of each part its name, its version, and its text if it is newer than `known`

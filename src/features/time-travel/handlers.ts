@@ -32,7 +32,6 @@ import {
 } from '../../core/sandbox/exchange.ts';
 import type { ReadyReply } from '../../core/sandbox/holds.ts';
 import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
-import { readPrefer } from '../../core/sandbox/preference.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { changeLayers, NO_PAST, type State } from '../../core/sandbox/state.ts';
 import { currentInstant, steadyNow } from '../../core/service/clock.ts';
@@ -40,7 +39,7 @@ import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.t
 import { groundsOf } from '../../core/service/reply.ts';
 import type { ValueOf } from '../../core/shape/shapes.ts';
 import { storeText } from '../../core/store/store-text.ts';
-import { createServiceRequest } from '../../server/arrival.ts';
+import { createServiceRequest, findPreference } from '../../server/arrival.ts';
 import { writeRule } from './rule-text.ts';
 
 const NO_CLIENT: ReadyReply = {
@@ -90,7 +89,7 @@ export const TIME_TRAVEL_HANDLERS = {
     const request = recreateRequest(exchange);
     if (request === undefined) return refuseDropped(exchange);
     const { sandbox, kept } = call;
-    const preference = await readPreference(request, sandbox.state, call.parts);
+    const preference = await preferenceOf(request, sandbox.state, call.parts);
     const replayed = await kept.run(() => sandbox.answer(request, currentInstant(), preference));
     if (isWaiting(replayed)) sandbox.holds.wait(replayed, NO_CLIENT);
     return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
@@ -112,14 +111,12 @@ function refuseDropped({ number }: Exchange): ControlReply {
   return refuse('body_dropped', 409, `the journal has dropped the body of request ${number}`);
 }
 
-async function readPreference(
+function preferenceOf(
   { headers }: ServiceRequest,
   state: State,
   { platform }: ControlCall['parts'],
 ) {
-  const prefer = findHeader(headers, 'prefer');
-  const isRead = prefer !== undefined && !state.settings.start.options.plain;
-  return isRead ? readPrefer(prefer, platform, async () => state) : undefined;
+  return findPreference(findHeader(headers, 'prefer'), state, platform, async () => state);
 }
 
 async function findAlternatives(
@@ -137,7 +134,7 @@ async function findAlternatives(
   });
   // The instant at which the sandbox's clock showed the time of the exchange.
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
-  const preference = await readPreference(request, before, parts);
+  const preference = await preferenceOf(request, before, parts);
   const own = answer(before, request, now, preference).result;
   // The list of a large store takes a while to write: other requests go on before the next.
   await pause();
