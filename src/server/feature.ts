@@ -49,12 +49,11 @@ export interface Pages {
   readonly create: CreatePages;
 }
 
-/** @internal */
-export type CreatePages = (express: typeof expressModule) => ServePage;
-
 /**
- * Answers a request for a page. Returns whether it is for one.
+ * Makes what answers a request for a page, and returns whether it is for one.
  *
  * @internal
  */
-export type ServePage = (call: ControlRequest, ...exchange: Parameters<RequestHandler>) => boolean;
+export type CreatePages = (
+  express: typeof expressModule,
+) => (call: ControlRequest, ...exchange: Parameters<RequestHandler>) => boolean;
