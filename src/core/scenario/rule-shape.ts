@@ -80,19 +80,31 @@ const MILLISECONDS = number(0, MAX_DELAY_MS, `milliseconds from 0 to ${MAX_DELAY
 
 const DELAY = either(
   convert(MILLISECONDS, (milliseconds) => ({ min: milliseconds, max: milliseconds })),
-  convert(
+  either(
+    convert(
+      object({
+        min: required(MILLISECONDS, 'The shortest delay, in milliseconds.'),
+        max: required(MILLISECONDS, 'The longest delay, in milliseconds.'),
+      }),
+      ({ min, max }, at, report) => {
+        if (min <= max) return { min, max };
+        const expected = `at least \`min\`, which is ${min}`;
+        return report({ at: [...at, 'max'], expected, found: String(max) });
+      },
+    ),
     object({
-      min: required(MILLISECONDS, 'The shortest delay, in milliseconds.'),
-      max: required(MILLISECONDS, 'The longest delay, in milliseconds.'),
+      median: required(MILLISECONDS, 'The median delay, in milliseconds.'),
+      sigma: required(
+        number(0, 10, 'a number from 0 to 10'),
+        'The spread of a log-normal delay: 0 is none, 0.4 is typical of a service, 1 is wide.',
+      ),
     }),
-    ({ min, max }, at, report) => {
-      if (min <= max) return { min, max };
-      const expected = `at least \`min\`, which is ${min}`;
-      return report({ at: [...at, 'max'], expected, found: String(max) });
-    },
+    'an object with `min` and `max`, or with `median` and `sigma`',
   ),
-  `milliseconds from 0 to ${MAX_DELAY_MS}, or an object with \`min\` and \`max\``,
+  `milliseconds from 0 to ${MAX_DELAY_MS}, or an object with \`min\` and \`max\`, or with \`median\` and \`sigma\``,
 );
+
+export type Delay = ValueOf<typeof DELAY>;
 
 const SLOW = { kind: 'slow-body', chunks: 10, over: 2000 } as const;
 
@@ -187,7 +199,10 @@ const RULE = object({
     CHANCE,
     'The share of these calls that the rule applies to, drawn from the seed.',
   ),
-  delay: optional(DELAY, 'Delays the reply: by milliseconds, or evenly between `min` and `max`.'),
+  delay: optional(
+    DELAY,
+    'Delays the reply: by milliseconds, evenly between `min` and `max`, or log-normal around a `median`.',
+  ),
   reply: optional(REPLY, 'The reply to send instead of the one from the service.'),
   patch: optional(PATCH, 'Changes the reply that the service gives.'),
   lag: optional(LAG, 'Lets reads see the store as it was so many calls, or so long, ago.'),

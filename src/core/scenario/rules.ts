@@ -8,7 +8,8 @@ import { matchesWhere } from '../shape/record-shapes.ts';
 import { randomInteger, STREAMS } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
 import type { RuleReply } from './reply-shape.ts';
-import type { Calls, Lag, Patch, Rule } from './rule-shape.ts';
+import type { Calls, Delay, Lag, Patch, Rule } from './rule-shape.ts';
+import { MAX_DELAY_MS } from './settings-shapes.ts';
 import type { Condition } from './where-shape.ts';
 
 /** What a rule, or the request itself with `Prefer`, says about a call. */
@@ -72,7 +73,8 @@ export function createRuleBook(
 }
 
 function isCounted({ calls, chance, delay }: Rule): boolean {
-  return calls !== undefined || chance < 1 || (delay !== undefined && delay.min < delay.max);
+  const isDrawn = delay !== undefined && ('median' in delay || delay.min < delay.max);
+  return calls !== undefined || chance < 1 || isDrawn;
 }
 
 export type RuleCounts = ReadonlyMap<string, number>;
@@ -99,8 +101,6 @@ export function readCallCount(counts: RuleCounts, rule: Rule): number | undefine
   if (!isCounted(rule)) return undefined;
   return counts.get(counterKey('active', rule.scenario, rule)) ?? 0;
 }
-
-const NO_DELAY = { min: 0, max: 0 };
 
 /** Counts one call. However many rules count it, it copies the counts once. */
 export class CallCounter {
@@ -146,14 +146,13 @@ export function matchRules(
 
 /** @param call the number of calls that `on` and `where` have matched, including this one */
 function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefined {
-  const { scenario, number, calls, chance, delay: bounds = NO_DELAY } = rule;
+  const { scenario, number, calls, chance } = rule;
   const isMeant = ({ from, to, step }: Calls) =>
     call >= from && call <= to && (call - from) % step === 0;
   if (calls?.some(isMeant) === false) return undefined;
   const drawn = randomInteger(seed, number - 1, call);
   if (chance < 1 && randomShare(drawn, 'chance') >= chance) return undefined;
-  const { min, max } = bounds;
-  const delay = Math.round(min + randomShare(drawn, 'delay') * (max - min));
+  const delay = rule.delay === undefined ? 0 : Math.round(drawDelay(rule.delay, drawn));
   return { ...rule, by: `${scenario}#${number}`, reason: describeRule(rule, call), delay };
 }
 
@@ -162,6 +161,16 @@ function describeRule(rule: Rule, call: number): string {
   if (calls === undefined) return name;
   const last = Math.max(...calls.map(({ to }) => to));
   return Number.isFinite(last) ? `${name}, call ${call} of ${last}` : `${name}, call ${call}`;
+}
+
+/** In milliseconds. A log-normal delay has no upper end of its own. */
+function drawDelay(delay: Delay, drawn: number): number {
+  const share = randomShare(drawn, 'delay');
+  if ('min' in delay) return delay.min + share * (delay.max - delay.min);
+  // The Box-Muller transform; 1 - share is never 0.
+  const angle = 2 * Math.PI * randomShare(drawn, 'delayAngle');
+  const normal = Math.sqrt(-2 * Math.log(1 - share)) * Math.cos(angle);
+  return Math.min(delay.median * Math.exp(delay.sigma * normal), MAX_DELAY_MS);
 }
 
 /** A number in [0, 1) that depends on the seed, the rule and the call. */

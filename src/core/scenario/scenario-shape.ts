@@ -130,7 +130,7 @@ export const SCENARIO = convert(
         'What the scenario does, in one line.',
       ),
       extends: optional(
-        oneOrMore(text('the name of a scenario, or a path')),
+        oneOrMore(text('the name of a scenario, or a path'), undefined, 0),
         'Scenarios to apply first: names of shipped ones, or paths relative to this file.',
       ),
       fixture: optional(

@@ -239,11 +239,12 @@ export type OneOrMore<T> = T | readonly T[];
 export function oneOrMore<T, In>(
   of: Shape<T, In>,
   max?: number,
+  min = 1,
 ): Shape<readonly T[], OneOrMore<In>> {
   const alone = convert(of, (value) => [value]);
   return either(
     alone,
-    list(of, { min: 1, ...(max && { max }) }),
+    list(of, { min, ...(max && { max }) }),
     `${of.expected}, or an array of those`,
   );
 }

@@ -23,7 +23,7 @@ export const STREAMS = {
   /** Of an id, or of a count of records. */
   ofId: { assignedHigh: 29, assignedLow: 30, shuffledRank: 95 },
   /** Of a call that a rule matches, by what was drawn for the rule and the call. */
-  ofMatch: { chance: 96, delay: 97 },
+  ofMatch: { chance: 96, delay: 97, delayAngle: 98 },
 } as const;
 
 /** In [0, 2^32); a function of its arguments alone, mixed like the 32-bit finalizer of MurmurHash3. */

@@ -106,10 +106,26 @@ describe('rules', () => {
     expect(deciders([{ on: it.operation, where }], [it])).toEqual([expected ? 1 : undefined]);
   });
 
-  test('draw chance and delay only from the seed and the call count', () => {
-    const chancy = { chance: 0.3, delay: { min: 50, max: 500 } };
+  test.each([
+    { min: 50, max: 500 },
+    { median: 100, sigma: 0.5 },
+  ])('draw chance and a delay of %o only from the seed and the call count', (delay) => {
+    const chancy = { chance: 0.3, delay };
     const delays = (seed: number) => decisions([chancy], times(50), seed).map((it) => it?.delay);
     expect(delays(1)).toEqual(delays(1));
     expect(delays(1)).not.toEqual(delays(2));
+  });
+
+  test('draw half of the log-normal delays below the median, and none above the limit', () => {
+    const delays = (delay: { median: number; sigma: number }) =>
+      decisions([{ delay }], times(1000)).map((it) => it?.delay ?? Number.NaN);
+    const typical = delays({ median: 100, sigma: 0.4 }).toSorted((a, b) => a - b);
+    expect(typical.filter((it) => it < 100).length).toBeGreaterThan(450);
+    expect(typical.filter((it) => it > 100).length).toBeGreaterThan(450);
+    // 95 % of the delays lie within two sigmas.
+    expect(typical[25]).toBeGreaterThan(35);
+    expect(typical[975]).toBeLessThan(280);
+    expect(Math.max(...delays({ median: 300_000, sigma: 10 }))).toBe(300_000);
+    expect(new Set(delays({ median: 7, sigma: 0 }))).toEqual(new Set([7]));
   });
 });

@@ -50,6 +50,7 @@ describe('scenarios are loaded in ascending precedence', () => {
     write('deep/base.yml', 'extends: no-orders');
     const top = write('top.yaml', 'extends: [slow, deep/base.yml]');
     expect(await names(top)).toEqual(['slow', 'no-orders', 'base', 'top']);
+    expect(await names(write('alone.yaml', 'extends: []'))).toEqual(['alone']);
   });
 
   test('a scenario that is extended first and named later, at the later position', async () => {

@@ -175,10 +175,14 @@ const EFFECTS: Readonly<Record<string, (value: object, text: string) => string>>
   reply: (reply) => `gets ${statusOf(reply)}${'body' in reply ? ' with a body of its own' : ''}`,
   patch: (patch) => `gets the real reply, changed${'status' in patch ? ` to ${patch.status}` : ''}`,
   lag: (lag, text) => `from the store of ${'calls' in lag ? `${lag.calls} calls` : text} ago`,
-  delay: (delay, text) =>
-    `after ${'min' in delay && 'max' in delay ? `${delay.min} to ${delay.max}` : text} ms`,
+  delay: (delay, text) => `after ${delayText(delay, text)} ms`,
   hold: () => 'once it is released',
 };
+
+function delayText(delay: object, text: string): string {
+  if ('min' in delay && 'max' in delay) return `${delay.min} to ${delay.max}`;
+  return 'median' in delay ? `about ${delay.median}` : text;
+}
 
 function statusOf(reply: object): unknown {
   return 'status' in reply ? reply.status : 'a reply without a status';
