@@ -399,7 +399,7 @@ describe('a client', () => {
     for (let turn = 0; turn < 20; turn += 1) await askRaw(port, get('/v1/pets/1'));
     expect((await count()) - 20).toBeLessThan(20);
     socket.resume();
-    await replies(10);
+    await replies(30);
     const gone = once(socket, 'close');
     socket.destroy();
     await gone;
