@@ -153,22 +153,22 @@ function decidePreference(
   { parts, head, location: { sandbox } }: Arrival,
   { call }: ServiceRequest,
 ): Promise<Preference | undefined> | Preference | undefined {
+  const { prefer } = head.headers;
   const imposed = call && parts.sandboxes.imposePreference?.(call);
-  if (imposed !== undefined || call === undefined) return imposed;
-  return findPreference(head.headers.prefer?.toString(), sandbox.state, parts.platform, async () =>
+  if (imposed !== undefined || call === undefined || prefer === undefined) return imposed;
+  return findPreference(String(prefer), sandbox.state, parts.platform, async () =>
     parts.persistence.run(sandbox, () => sandbox.read()),
   );
 }
 
 /** What a request prefers; nothing where the mock does not show that it is one. */
 export function findPreference(
-  prefer: string | undefined,
+  prefer: string,
   { settings }: State,
   platform: Platform,
   readState: () => Promise<State>,
 ): Promise<Preference | undefined> | undefined {
-  if (prefer === undefined || settings.start.options.plain) return undefined;
-  return readPrefer(prefer, platform, readState);
+  return settings.start.options.plain ? undefined : readPrefer(prefer, platform, readState);
 }
 
 /** Answers once the preference is read, and the upstream has replied where no rule does. */

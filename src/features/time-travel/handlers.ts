@@ -116,7 +116,10 @@ function preferenceOf(
   state: State,
   { platform }: ControlCall['parts'],
 ) {
-  return findPreference(findHeader(headers, 'prefer'), state, platform, async () => state);
+  const prefer = findHeader(headers, 'prefer');
+  return prefer === undefined
+    ? undefined
+    : findPreference(prefer, state, platform, async () => state);
 }
 
 async function findAlternatives(
