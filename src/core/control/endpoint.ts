@@ -70,6 +70,7 @@ type Handler = NonNullable<Endpoint['handle']>;
 
 /** What a feature adds to the table: handlers of endpoints that have none in their row. */
 export interface AddedHandlers {
+  readonly name: string;
   readonly handlers?: {
     /** The ids of the endpoints, and the names of topics of which it handles all. */
     readonly of: readonly string[];

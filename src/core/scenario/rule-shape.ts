@@ -54,7 +54,7 @@ const CALLS = either(
     if (backward === undefined) return calls;
     return report({ at, expected: 'the lower number first', found: describe(ranges) });
   }),
-  convert(oneOrMore(CALL_NUMBER, LIMITS.calls), (calls) =>
+  convert(oneOrMore(CALL_NUMBER, { max: LIMITS.calls }), (calls) =>
     calls.map((call): Calls => ({ from: call, to: call, step: 1 })),
   ),
   EXPECTED_CALLS,

@@ -80,7 +80,7 @@ function collectionChangesShape<M extends ObjectMembers, Id extends keyof M & st
         ),
         remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
         each: optional(
-          oneOrMore(eachOf(members, id), LIMITS.each),
+          oneOrMore(eachOf(members, id), { max: LIMITS.each }),
           'Changes to every remaining record, or to those that `where` matches. Applied before `set`; null removes an optional field.',
         ),
       }),
@@ -130,7 +130,7 @@ export const SCENARIO = convert(
         'What the scenario does, in one line.',
       ),
       extends: optional(
-        oneOrMore(text('the name of a scenario, or a path'), undefined, 0),
+        oneOrMore(text('the name of a scenario, or a path'), { min: 0 }),
         'Scenarios to apply first: names of shipped ones, or paths relative to this file.',
       ),
       fixture: optional(

@@ -98,7 +98,7 @@ export function one<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {
 
 /** Values of a flag that can be repeated. A config file can have one alone instead of an array. */
 export function many<T>(placeholder: string, shape: Shape<T>): OptionKind<readonly T[]> {
-  return { type: 'list', shape: oneOrMore(shape, 0), codeShape: list(shape), placeholder };
+  return { type: 'list', shape: oneOrMore(shape), codeShape: list(shape), placeholder };
 }
 
 export function words<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {

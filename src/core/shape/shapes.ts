@@ -238,15 +238,10 @@ export type OneOrMore<T> = T | readonly T[];
 
 export function oneOrMore<T, In>(
   of: Shape<T, In>,
-  max?: number,
-  min = 1,
+  options: ArrayOptions = {},
 ): Shape<readonly T[], OneOrMore<In>> {
   const alone = convert(of, (value) => [value]);
-  return either(
-    alone,
-    list(of, { min, ...(max && { max }) }),
-    `${of.expected}, or an array of those`,
-  );
+  return either(alone, list(of, { min: 1, ...options }), `${of.expected}, or an array of those`);
 }
 
 /** A value of one of two shapes. Read as the one that it looks most like, which reports misfits. */

@@ -1,7 +1,7 @@
 import type { AddedHandlers } from '../../core/control/endpoint.ts';
 
 /** Exchanges as they happen: a stream of them, and counts that wait for them. */
-export const EVENTS: AddedHandlers & { readonly name: string } = {
+export const EVENTS: AddedHandlers = {
   name: 'events',
   handlers: {
     of: ['countRequests', 'streamRequests'],

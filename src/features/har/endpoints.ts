@@ -1,7 +1,7 @@
 import type { AddedHandlers } from '../../core/control/endpoint.ts';
 
 /** The journal in HAR, the format of the developer tools of browsers. */
-export const HAR: AddedHandlers & { readonly name: string } = {
+export const HAR: AddedHandlers = {
   name: 'har',
   handlers: {
     of: ['exportRequests'],

@@ -1,6 +1,7 @@
 import type { AddedHandlers } from '../../core/control/endpoint.ts';
 
 export const OPENAPI_ENDPOINTS: AddedHandlers = {
+  name: 'openapi',
   handlers: {
     of: ['getServiceDocument', 'getControlDocument'],
     load: async () => (await import('./handlers.ts')).OPENAPI_HANDLERS,

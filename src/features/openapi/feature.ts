@@ -5,7 +5,6 @@ import { OPENAPI_ENDPOINTS } from './endpoints.ts';
 
 /** The OpenAPI documents of the service and of the control API. */
 export const OPENAPI = {
-  name: 'openapi',
   ...OPENAPI_ENDPOINTS,
   flags: {
     Output: { documented: optionFor('openapi')(SWITCH, 'Leave out what is assumed.') },

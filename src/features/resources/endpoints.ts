@@ -1,7 +1,7 @@
 import type { AddedHandlers } from '../../core/control/endpoint.ts';
 
 /** Single records and sandboxes as resources, in lists that filter, sort and page as json-server does. */
-export const RESOURCES: AddedHandlers & { readonly name: string } = {
+export const RESOURCES: AddedHandlers = {
   name: 'resources',
   handlers: {
     of: ['Records', 'Sandboxes'],

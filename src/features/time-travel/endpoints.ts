@@ -1,7 +1,7 @@
 import type { AddedHandlers } from '../../core/control/endpoint.ts';
 
 /** The states around a recorded call: rewind, undo, replay, and what else it could have got. */
-export const TIME_TRAVEL: AddedHandlers & { readonly name: string } = {
+export const TIME_TRAVEL: AddedHandlers = {
   name: 'time-travel',
   handlers: {
     of: [
