@@ -5,6 +5,7 @@ import { DEFAULT_SANDBOX, LIMITS, NAME_PATTERN } from '../core/limits.ts';
 import type { Platform } from '../core/platform.ts';
 import { needsService, readServiceState } from '../core/sandbox/answer.ts';
 import { type Exchange, isHeld, type ServiceRequest } from '../core/sandbox/exchange.ts';
+import type { Persistence } from '../core/sandbox/persistence.ts';
 import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
 import { Sandbox } from '../core/sandbox/sandbox.ts';
 import { refuseName, refuseRequest, type Sandboxes } from '../core/sandbox/sandboxes.ts';
@@ -17,12 +18,11 @@ import { bearerToken, isListedKey } from '../core/service/keyring.ts';
 import { refuseKey } from '../core/service/operation.ts';
 import type { Reply } from '../core/service/reply.ts';
 import { describeRoute } from '../core/service/unknown-route.ts';
-import type { ServerPersistence } from './open-sandboxes.ts';
 
 /** What answers requests for the service, whichever way they come in. */
 export interface ServiceParts {
   readonly sandboxes: Sandboxes;
-  readonly persistence: ServerPersistence;
+  readonly persistence: Persistence;
   readonly platform: Platform;
 }
 
@@ -195,7 +195,7 @@ async function answerLater(
 
 /** Answers a request. A promise unless only memory keeps the sandbox. */
 export function recordAnswer(
-  persistence: ServerPersistence,
+  persistence: Persistence,
   sandbox: Sandbox,
   request: ServiceRequest,
   preference?: Preference,

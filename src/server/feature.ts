@@ -4,7 +4,7 @@ import type { AddedHandlers, ControlRequest } from '../core/control/endpoint.ts'
 import type { AssumptionNote } from '../core/sandbox/report-shapes.ts';
 import type { Responder } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
-import type { Keeper, SaveScenarios } from './open-sandboxes.ts';
+import type { ScenarioStorage, Storage } from './open-sandboxes.ts';
 import type { AddedOptions, BaseOptions } from './options.ts';
 
 /** What can be taken off the mock: the core and the server know it only by what it adds. */
@@ -14,9 +14,9 @@ export interface Feature extends AddedOptions, AddedHandlers {
   /** What answers in place of the service, if the options ask for it. */
   openResponder?(options: BaseOptions): Promise<OpenedResponder | undefined>;
   /** Keeps sandboxes elsewhere than in memory, if the options ask for it. */
-  openKeeper?(options: BaseOptions, context: KeeperContext): Promise<Keeper | undefined>;
+  openStorage?(options: BaseOptions, context: StorageContext): Promise<Storage | undefined>;
   /** Keeps the own scenarios of the default sandbox, if the options ask for it. */
-  openScenarios?(options: BaseOptions): Promise<KeptScenarios | undefined>;
+  openScenarios?(options: BaseOptions): Promise<ScenarioStorage | undefined>;
   /** @internal */
   readonly pages?: Pages;
 }
@@ -26,13 +26,7 @@ export interface OpenedResponder {
   readonly close: () => void;
 }
 
-interface KeptScenarios {
-  /** Reads what is kept. Throws a ScenarioError. */
-  readonly load: () => Promise<Start['saved']>;
-  readonly save: SaveScenarios;
-}
-
-export interface KeeperContext {
+export interface StorageContext {
   readonly start: Start;
   /** What all servers must have in common that share its sandboxes. */
   readonly agreed: unknown;

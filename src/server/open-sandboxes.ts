@@ -2,41 +2,35 @@ import { recordExchange } from '../core/control/journal/exchange-text.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Outcome } from '../core/sandbox/answer.ts';
 import { describeFinding, isOfOperation, type Totals } from '../core/sandbox/coverage.ts';
-import { findHoldFindings } from '../core/sandbox/exchange.ts';
-import type { KeptSandbox, Persistence } from '../core/sandbox/persistence.ts';
+import { findHoldFindings, type HoldEnd } from '../core/sandbox/exchange.ts';
+import type { Release, Released } from '../core/sandbox/holds.ts';
+import type { JournalReader, Persistence } from '../core/sandbox/persistence.ts';
 import type { OnFinding } from '../core/sandbox/report-shapes.ts';
-import type { Sandbox, ServerEvent } from '../core/sandbox/sandbox.ts';
+import type { Sandbox, SandboxListener, ServerEvent } from '../core/sandbox/sandbox.ts';
 import { Sandboxes, type SandboxParts } from '../core/sandbox/sandboxes.ts';
 import type { State } from '../core/sandbox/state.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Store } from '../core/store/store.ts';
 import type { Observers } from './observers.ts';
 
-/** Keeps the effect of a call before its reply leaves. */
-export interface ServerPersistence extends Persistence {
-  /** Throws or rejects with a StorageError. `call` is pure: it can run again on a newer state. */
-  run<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
-  /** Takes the outcome of a call that could not be kept, as far as it can. */
-  runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
-  /** Whether a restart keeps its records. */
-  isDurable(sandbox: Sandbox): boolean;
-  /** What this server alone has answered, for its reports at exit. */
-  served(): Totals;
+/** Keeps the own scenarios of the default sandbox. */
+export interface ScenarioStorage {
+  /** Reads what is kept. Throws a ScenarioError. */
+  readonly load: () => Promise<Start['saved']>;
+  /** Throws a StorageError, and then nothing has changed. */
+  readonly save: (before: State['scenarios'], after: State['scenarios']) => void;
 }
 
-/** Keeps the own scenarios of the default sandbox. Throws a StorageError, and then nothing has changed. */
-export type SaveScenarios = (before: State['scenarios'], after: State['scenarios']) => void;
-
 /** The default: sandboxes live as long as the process. */
-export class MemoryPersistence implements ServerPersistence {
+export class MemoryPersistence implements Persistence {
   readonly problem = undefined;
   readonly whyNoUndo = undefined;
   readonly #sandboxes: Sandboxes;
-  readonly #saveScenarios: SaveScenarios | undefined;
+  readonly #scenarios: ScenarioStorage | undefined;
 
-  constructor(sandboxes: Sandboxes, saveScenarios?: SaveScenarios) {
+  constructor(sandboxes: Sandboxes, scenarios?: ScenarioStorage) {
     this.#sandboxes = sandboxes;
-    this.#saveScenarios = saveScenarios;
+    this.#scenarios = scenarios;
   }
 
   run<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
@@ -50,30 +44,34 @@ export class MemoryPersistence implements ServerPersistence {
     { scenarios: before }: State,
     { scenarios: after }: State,
   ): void {
-    if (before !== after && sandbox === this.#sandboxes.default) {
-      this.#saveScenarios?.(before, after);
-    }
+    if (before === after || sandbox !== this.#sandboxes.default || !this.#scenarios) return;
+    this.#scenarios.save(before, after);
+    // A reset returns to what is kept.
+    sandbox.start = { ...sandbox.start, saved: after };
   }
 
   runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
     return this.run(sandbox, call);
   }
 
-  of(sandbox: Sandbox): KeptSandbox {
+  journal(sandbox: Sandbox): JournalReader {
     const { journal } = sandbox;
     return {
-      journal: {
-        size: async () => journal.size(),
-        select: async (query) => journal.select(query, sandbox.held()),
-        find: async (number) =>
-          journal.find(number) ?? sandbox.held().find((held) => held.number === number),
-        totals: async () => journal.totals(),
-        held: async () => sandbox.held(),
-      },
-      run: async (call) => this.run(sandbox, call),
-      release: async (which, why) => sandbox.holds.release(which, why),
-      subscribe: (listener) => sandbox.subscribe(listener),
+      size: async () => journal.size(),
+      select: async (query) => journal.select(query, sandbox.held()),
+      find: async (number) =>
+        journal.find(number) ?? sandbox.held().find((held) => held.number === number),
+      totals: async () => journal.totals(),
+      held: async () => sandbox.held(),
     };
+  }
+
+  async release(sandbox: Sandbox, which: Release, why: HoldEnd): Promise<Released> {
+    return sandbox.holds.release(which, why);
+  }
+
+  subscribe(sandbox: Sandbox, listener: SandboxListener): () => void {
+    return sandbox.subscribe(listener);
   }
 
   async create(name: string, start?: Start): Promise<boolean> {
@@ -107,11 +105,11 @@ export class MemoryPersistence implements ServerPersistence {
   }
 }
 
-/** What keeps sandboxes elsewhere than in memory. */
-export interface Keeper {
+/** What a feature opens to keep sandboxes elsewhere than in memory. */
+export interface Storage {
   /** What it has kept of the default sandbox: it wins over what scenarios set up. */
   readonly store?: Store;
-  readonly open: (sandboxes: Sandboxes, saveScenarios?: SaveScenarios) => ServerPersistence;
+  readonly open: (sandboxes: Sandboxes, scenarios?: ScenarioStorage) => Persistence;
   /** Whether other servers have the same sandboxes, and this counts them and keeps their journals. */
   readonly isShared?: boolean;
   /** The token of the control API that all servers of the sandboxes have. */
@@ -121,21 +119,22 @@ export interface Keeper {
   readonly close: () => Promise<void>;
 }
 
-export interface StoredParts extends Pick<SandboxParts, 'upstream' | 'platform'> {
+/** What the sandboxes of a mock are made of, and where they are kept. */
+export interface SandboxSetup extends Pick<SandboxParts, 'upstream' | 'platform'> {
   readonly start: Start;
-  readonly keeper?: Keeper | undefined;
-  readonly saveScenarios?: SaveScenarios | undefined;
+  readonly storage?: Storage | undefined;
+  readonly scenarioStorage?: ScenarioStorage | undefined;
 }
 
 /** The sandboxes of a mock, where they are kept, and what watches them. */
-export function openSandboxes(parts: StoredParts, told: Observers) {
+export function openSandboxes(setup: SandboxSetup, told: Observers) {
   const { observe, onFinding, onNotice } = told;
-  const { start, keeper, saveScenarios, upstream, platform } = parts;
+  const { start, storage, scenarioStorage, upstream, platform } = setup;
   const { sandboxIdle } = start.options;
-  const isShared = keeper?.isShared ?? false;
+  const isShared = storage?.isShared ?? false;
   const sandboxes = new Sandboxes(start, { upstream, isShared, platform });
   const persistence =
-    keeper?.open(sandboxes, saveScenarios) ?? new MemoryPersistence(sandboxes, saveScenarios);
+    storage?.open(sandboxes, scenarioStorage) ?? new MemoryPersistence(sandboxes, scenarioStorage);
   if (observe !== undefined) {
     sandboxes.events.add(({ sandbox, exchange }) =>
       observe(sandbox.name, recordExchange(exchange)),
@@ -155,7 +154,7 @@ const MAX_IDLE_PAUSE_MS = 3_600_000;
 
 /** Calls back on the server that removed it. Returns how to stop. */
 function removeIdle(
-  persistence: ServerPersistence,
+  persistence: Persistence,
   platform: Platform,
   idle: number,
   onRemoved: (name: string) => void,

@@ -20,7 +20,6 @@ import { type LoadedFiles, loadFiles } from './load-files.ts';
 import { assembleMock, restartAll } from './mock.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
 import { guardCallbacks } from './observers.ts';
-import type { SaveScenarios } from './open-sandboxes.ts';
 import { type BaseOptions, checkOptions, listAgreed } from './options.ts';
 
 /** A server that listens. */
@@ -60,26 +59,19 @@ export async function startServerWith(
   const { host = DEFAULTS.host, port = DEFAULTS.port, timeouts, onNotice } = options;
   const loaded = files ?? (await loadFiles(options));
   const { certificate } = loaded;
-  const { folder, responding, keeper, start, readStart } = await openFeatures(
+  const { scenarioStorage, responding, storage, start, readStart } = await openFeatures(
     features,
     options,
     loaded,
   );
   const controlToken = isLoopbackName(host)
     ? undefined
-    : (options.controlToken ?? keeper?.controlToken ?? randomToken());
-  const saveScenarios: SaveScenarios | undefined =
-    folder &&
-    ((before, after) => {
-      folder.save(before, after);
-      // A reset returns to what the folder holds.
-      sandboxes.default.start = { ...sandboxes.default.start, saved: after };
-    });
+    : (options.controlToken ?? storage?.controlToken ?? randomToken());
   const mock = assembleMock(
     {
       start,
-      keeper,
-      saveScenarios,
+      storage,
+      scenarioStorage,
       guard: { token: controlToken, host },
       certificate: certificate?.cert,
       notes: new Map(features.flatMap((it) => [...(it.noteAssumptions?.(options) ?? [])])),
@@ -99,7 +91,7 @@ export async function startServerWith(
   });
   const closeOpened = async (): Promise<void> => {
     responding?.close();
-    await keeper?.close();
+    await storage?.close();
   };
   const address = await listen(port, host).catch(async (error) => {
     mock.stopRemoving?.();
@@ -113,7 +105,7 @@ export async function startServerWith(
     : undefined;
   const close = async (): Promise<void> => {
     watching?.close();
-    await keeper?.drain?.();
+    await storage?.drain?.();
     // First: the replies that `endAll` sends then carry `Connection: close`.
     const closed = stopListening();
     pending.endAll();
@@ -140,17 +132,17 @@ async function openFeatures(
   options: BaseOptions,
   loaded: LoadedFiles,
 ) {
-  const folder = await openFirst(features, (feature) => feature.openScenarios?.(options));
+  const scenarioStorage = await openFirst(features, (feature) => feature.openScenarios?.(options));
   const responding = await openFirst(features, (feature) => feature.openResponder?.(options));
   const read = async ({ store, scenarios }: LoadedFiles) =>
-    createStart(options, store, scenarios, await folder?.load());
+    createStart(options, store, scenarios, await scenarioStorage?.load());
   const own = await read(loaded);
   const context = { start: own, agreed: listAgreed(options, features) };
-  const keeper = await openFirst(features, (feature) => feature.openKeeper?.(options, context));
+  const storage = await openFirst(features, (feature) => feature.openStorage?.(options, context));
   const withKept = (start: Start): Start =>
-    keeper?.store ? { ...start, store: keeper.store } : start;
+    storage?.store ? { ...start, store: storage.store } : start;
   const readStart = async (changed: LoadedFiles) => withKept(await read(changed));
-  return { folder, responding, keeper, start: withKept(own), readStart };
+  return { scenarioStorage, responding, storage, start: withKept(own), readStart };
 }
 
 /** Express, which few requests need. */

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { OperationId } from '../../src/core/contract/operations.ts';
 import { type Outcome, outcome } from '../../src/core/sandbox/answer.ts';
 import { LATCH, withLatch } from '../../src/core/sandbox/holds.ts';
+import type { Persistence } from '../../src/core/sandbox/persistence.ts';
 import type { Sandbox } from '../../src/core/sandbox/sandbox.ts';
 import { Sandboxes } from '../../src/core/sandbox/sandboxes.ts';
 import {
@@ -25,7 +26,7 @@ import { joinFleet } from '../../src/features/fleet/fleet.ts';
 import { changedParts } from '../../src/features/fleet/state-parts.ts';
 import { loadFixture } from '../../src/server/fixtures.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
-import { MemoryPersistence, type ServerPersistence } from '../../src/server/open-sandboxes.ts';
+import { MemoryPersistence } from '../../src/server/open-sandboxes.ts';
 import { loadScenarios } from '../../src/server/scenarios.ts';
 import { callOf, requestOf } from '../helpers/call.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
@@ -139,10 +140,10 @@ const sequences = fc.sample(
 /** A server with one sandbox. */
 interface Server {
   readonly sandbox: Sandbox;
-  readonly persistence: ServerPersistence;
+  readonly persistence: Persistence;
 }
 
-function serve(open: (sandboxes: Sandboxes) => ServerPersistence, journal = CAPACITY): Server {
+function serve(open: (sandboxes: Sandboxes) => Persistence, journal = CAPACITY): Server {
   const parts = { isShared: journal === 0, platform: NODE_PLATFORM };
   const sandboxes = new Sandboxes({ ...start, options: { journal } }, parts);
   const { default: sandbox } = sandboxes;
@@ -151,7 +152,7 @@ function serve(open: (sandboxes: Sandboxes) => ServerPersistence, journal = CAPA
 }
 
 async function shownJournal({ sandbox, persistence }: Server) {
-  const { journal } = persistence.of(sandbox);
+  const journal = persistence.journal(sandbox);
   const { shown, ...totals } = await journal.totals();
   return {
     size: await journal.size(),

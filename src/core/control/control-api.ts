@@ -135,11 +135,12 @@ async function runEndpoint(
     // A sandbox that was deleted while the body arrived starts anew.
     const sandbox = findSandbox(endpoint, request, parts);
     if (!(sandbox instanceof Sandbox)) return sandbox;
-    const kept = parts.persistence.of(sandbox);
+    const { persistence } = parts;
     // What other servers have done counts, too.
-    if (!endpoint.unguarded) await kept.run(() => sandbox.read());
+    if (!endpoint.unguarded) await persistence.run(sandbox, () => sandbox.read());
+    const journal = persistence.journal(sandbox);
     const read = { params, query: query?.value, body: body.value };
-    return await endpoint.handle({ ...request, ...read, parts, sandbox, kept });
+    return await endpoint.handle({ ...request, ...read, parts, sandbox, journal });
   } catch (error) {
     if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);
     if (error instanceof ContentError) return refuseInput(error.problems, formatProblem);

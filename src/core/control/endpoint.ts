@@ -2,7 +2,7 @@ import { type ControlTarget, formatServiceUrl, parseAddress } from '../contract/
 import type { Json } from '../json.ts';
 import type { Platform } from '../platform.ts';
 import type { Outcome } from '../sandbox/answer.ts';
-import type { KeptSandbox, Persistence } from '../sandbox/persistence.ts';
+import type { JournalReader, Persistence } from '../sandbox/persistence.ts';
 import type { AssumptionNote } from '../sandbox/report-shapes.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Sandboxes } from '../sandbox/sandboxes.ts';
@@ -175,8 +175,8 @@ export interface ControlRequest extends ControlTarget {
 export interface ControlCall<Body = unknown, Query = unknown> extends ControlRequest {
   readonly parts: ControlParts;
   readonly sandbox: Sandbox;
-  /** The sandbox, wherever it is kept. */
-  readonly kept: KeptSandbox;
+  /** Of the sandbox, wherever it is kept. */
+  readonly journal: JournalReader;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
@@ -187,13 +187,13 @@ export function findServiceUrl(controlUrl: string): string {
 }
 
 /** @param what the change in words, for the journal */
-export function edit(
-  { sandbox, kept, headers }: Pick<ControlCall, 'sandbox' | 'kept' | 'headers'>,
+export async function edit(
+  { sandbox, parts, headers }: Pick<ControlCall, 'sandbox' | 'parts' | 'headers'>,
   what: string,
   change: (state: State, now: Instant) => Outcome<ControlReply>,
 ): Promise<ControlReply> {
   const text = { what, by: readCaller(headers) };
-  return kept.run(() => sandbox.change(change, currentInstant(), text));
+  return parts.persistence.run(sandbox, () => sandbox.change(change, currentInstant(), text));
 }
 
 /** Who edits: what the client calls itself, or else `the control API`. */

@@ -18,18 +18,7 @@ export interface JournalReader {
   held(): Promise<readonly HeldExchange[]>;
 }
 
-/** A sandbox as the control API changes and reads it. Its promises reject with a StorageError. */
-export interface KeptSandbox {
-  readonly journal: JournalReader;
-  /** Takes the outcome once it is kept. `call` is pure: it can run again on a newer state. */
-  run<T>(call: () => Outcome<T>): Promise<T>;
-  /** Also of replies that other servers hold. */
-  release(which: Release, why: HoldEnd): Promise<Released>;
-  /** Hears every server. Returns how to cancel. */
-  subscribe(listener: SandboxListener): () => void;
-}
-
-/** What the control API needs of where sandboxes are kept. Its promises reject with a StorageError. */
+/** Keeps the effect of a call before its reply leaves: in this process, a file or a Redis. Fails with a StorageError. */
 export interface Persistence {
   /** Why sandboxes cannot be kept now; undefined if they can. */
   readonly problem: string | undefined;
@@ -39,7 +28,15 @@ export interface Persistence {
   status?(): SharedStatus;
   /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
   readonly whyNoUndo: string | undefined;
-  of(sandbox: Sandbox): KeptSandbox;
+  /** Takes the outcome once it is kept. `call` is pure: it can run again on a newer state. */
+  run<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
+  /** Takes the outcome of a call that could not be kept, as far as it can. */
+  runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
+  journal(sandbox: Sandbox): JournalReader;
+  /** Also of replies that other servers hold. */
+  release(sandbox: Sandbox, which: Release, why: HoldEnd): Promise<Released>;
+  /** Hears every server. Returns how to cancel. */
+  subscribe(sandbox: Sandbox, listener: SandboxListener): () => void;
   /** Creates a sandbox. Resolves to false if the name is taken. */
   create(name: string, start?: Start): Promise<boolean>;
   /** Keeps coverage and findings. False if there is none, or if it was used within `unusedFor` milliseconds. */
@@ -48,4 +45,8 @@ export interface Persistence {
   unused(): Promise<ReadonlyMap<string, number>>;
   /** With deleted sandboxes and cleared journals. */
   totals(): Promise<Totals>;
+  /** What this server alone has answered, for its reports at exit. */
+  served(): Totals;
+  /** Whether a restart keeps its records. */
+  isDurable(sandbox: Sandbox): boolean;
 }

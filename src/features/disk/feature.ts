@@ -1,6 +1,6 @@
 import { FILE, type OptionsOf, one } from '../../core/shape/option-kinds.ts';
 import { text } from '../../core/shape/shapes.ts';
-import type { Feature, KeeperContext } from '../../server/feature.ts';
+import type { Feature, StorageContext } from '../../server/feature.ts';
 import { type BaseOptions, forServe, forServeAndExec } from '../../server/options.ts';
 
 const DISK_OPTIONS = {
@@ -24,7 +24,7 @@ type DiskOptions = BaseOptions & OptionsOf<typeof DISK_OPTIONS>;
 export const DISK = {
   name: 'disk',
   options: DISK_OPTIONS,
-  openKeeper: async ({ db, onNotice }: DiskOptions, { start }: KeeperContext) =>
+  openStorage: async ({ db, onNotice }: DiskOptions, { start }: StorageContext) =>
     db === undefined
       ? undefined
       : (await import('./file.ts')).openStoreFile(db, start.store, onNotice),

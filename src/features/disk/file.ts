@@ -10,7 +10,11 @@ import type { Store } from '../../core/store/store.ts';
 import { cachedRecordText } from '../../core/store/store-text.ts';
 import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../../server/files.ts';
 import { parseFixture } from '../../server/fixtures.ts';
-import { type Keeper, MemoryPersistence, type SaveScenarios } from '../../server/open-sandboxes.ts';
+import {
+  MemoryPersistence,
+  type ScenarioStorage,
+  type Storage,
+} from '../../server/open-sandboxes.ts';
 import { lockFile } from './file-lock.ts';
 import { writeError } from './write-error.ts';
 
@@ -19,7 +23,7 @@ export async function openStoreFile(
   path: string,
   initial: Store,
   notify: (message: string) => void = () => {},
-): Promise<Keeper & { readonly store: Store }> {
+): Promise<Storage & { readonly store: Store }> {
   const real = locate(path);
   const lockPath = `${real}.lock`;
   if (lstatSync(lockPath, { throwIfNoEntry: false })?.isDirectory() === false) {
@@ -61,8 +65,8 @@ export async function openStoreFile(
     let opened: FilePersistence | undefined;
     return {
       store: file.data,
-      open: (sandboxes, saveScenarios) => {
-        opened = new FilePersistence(sandboxes, file, saveScenarios);
+      open: (sandboxes, scenarios) => {
+        opened = new FilePersistence(sandboxes, file, scenarios);
         return opened;
       },
       close: async () => {
@@ -103,8 +107,8 @@ export class FilePersistence extends MemoryPersistence {
   #writing: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(sandboxes: Sandboxes, file: Low<Store>, saveScenarios?: SaveScenarios) {
-    super(sandboxes, saveScenarios);
+  constructor(sandboxes: Sandboxes, file: Low<Store>, scenarios?: ScenarioStorage) {
+    super(sandboxes, scenarios);
     this.#sandbox = sandboxes.default;
     this.#file = file;
   }

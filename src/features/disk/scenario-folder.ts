@@ -17,7 +17,7 @@ import type { SavedScenario } from '../../core/scenario/scenario-shape.ts';
 import { asError } from '../../core/thrown.ts';
 import { createFileProblem, describe } from '../../core/words.ts';
 import { readTextSync, resolveLinks, SETTINGS_LIMIT } from '../../server/files.ts';
-import type { SaveScenarios } from '../../server/open-sandboxes.ts';
+import type { ScenarioStorage } from '../../server/open-sandboxes.ts';
 import { writeError } from './write-error.ts';
 
 const FORMATS: Readonly<Record<string, SavedScenario['format']>> = {
@@ -74,7 +74,7 @@ function findObstacle(name: string, saved: State['scenarios']): string | undefin
 }
 
 /** Writes each change of own scenarios into a folder. A reader never finds half a scenario. */
-export function createFolderWriter(folder: string): SaveScenarios {
+export function createFolderWriter(folder: string): ScenarioStorage['save'] {
   return (before, after) => {
     const added = [...after].filter(([name, saved]) => before.get(name) !== saved);
     const gone = [...before.keys()].filter((name) => before.get(name) !== after.get(name));

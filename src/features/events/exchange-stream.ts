@@ -4,10 +4,8 @@ import { type AWAITED_FILTER, EVENT_STREAM } from '../../core/control/journal/jo
 import { type ControlReply, type EventSink, json, refuse } from '../../core/control/reply.ts';
 import { INTEGER_TEXT } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
-import type { Platform } from '../../core/platform.ts';
 import type { Exchange } from '../../core/sandbox/exchange.ts';
 import { type ExchangeFilter, passes } from '../../core/sandbox/exchange-filter.ts';
-import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { ValueOf } from '../../core/shape/shapes.ts';
@@ -21,11 +19,11 @@ export const EVENT_HANDLERS = {
     return refusal ?? json(await waitForCount(call, filter, wait));
   },
   async streamRequests(call: ControlCall<unknown, ExchangeFilter>): Promise<ControlReply> {
-    const { sandbox, kept, headers, parts } = call;
-    const { after, ...filter } = call.query;
+    const { sandbox, headers, query } = call;
+    const { after, ...filter } = query;
     const lastId = String(headers['last-event-id'] ?? '');
     const from = INTEGER_TEXT.test(lastId) ? Number(lastId) : after;
-    const content = (sink: EventSink) => void openStream(sink, parts.platform, kept, filter, from);
+    const content = (sink: EventSink) => void openStream(sink, call, filter, from);
     return refuseListener(sandbox) ?? { status: 200, mediaType: EVENT_STREAM, content };
   },
 };
@@ -60,6 +58,11 @@ function eventText(exchange: Exchange): string {
   return text;
 }
 
+/** What a stream needs of the call that opens it. */
+interface Listening extends Pick<ControlCall, 'sandbox' | 'journal'> {
+  readonly parts: Pick<ControlCall['parts'], 'persistence' | 'platform'>;
+}
+
 /**
  * The journal is the buffer: a client that reads slowly is told how many exchanges it has dropped.
  *
@@ -67,12 +70,10 @@ function eventText(exchange: Exchange): string {
  */
 export async function openStream(
   sink: EventSink,
-  { after: later, every }: Platform,
-  kept: KeptSandbox,
+  { sandbox, journal, parts: { persistence, platform } }: Listening,
   filter: ExchangeFilter,
   after?: number,
 ): Promise<void> {
-  const { journal } = kept;
   /** Changes, and exchanges again whose hold has ended. */
   let notes: string[] = [];
   let noted = 0;
@@ -83,7 +84,7 @@ export async function openStream(
   let isSending = false;
 
   const schedule = (): void => {
-    cancelTimer ??= later(INTERVAL_MS, () => void sendAll());
+    cancelTimer ??= platform.after(INTERVAL_MS, () => void sendAll());
   };
   /** Skips what the journal has dropped, which can be more with each exchange that is read. */
   const skipDropped = async (): Promise<string> => {
@@ -132,13 +133,13 @@ export async function openStream(
     if (isDeleted) sink.end();
   };
 
-  const stopComments = every(COMMENT_INTERVAL_MS, () => sink.write(COMMENT));
+  const stopComments = platform.every(COMMENT_INTERVAL_MS, () => sink.write(COMMENT));
   const stop = (): void => {
     cancel();
     stopComments();
     cancelTimer?.();
   };
-  const cancel = kept.subscribe((event) => {
+  const cancel = persistence.subscribe(sandbox, (event) => {
     if (event.kind === 'deleted') {
       isDeleted = true;
       stop();
@@ -182,7 +183,7 @@ async function attempt(read: () => Promise<void>): Promise<boolean> {
 
 /** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
 async function waitForCount(
-  { kept, parts, onDisconnect }: Pick<ControlCall, 'kept' | 'parts' | 'onDisconnect'>,
+  { sandbox, journal, parts, onDisconnect }: ControlCall,
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },
 ): Promise<{ readonly count: number; readonly complete: boolean }> {
@@ -193,7 +194,7 @@ async function waitForCount(
   });
   const arrived = new Set<number>();
   const cancels = [
-    kept.subscribe((event) => {
+    parts.persistence.subscribe(sandbox, (event) => {
       if (event.kind === 'deleted') end();
       if (event.kind !== 'exchange' && event.kind !== 'hold') return;
       if (passes(event.exchange, filter)) arrived.add(event.exchange.number);
@@ -204,12 +205,12 @@ async function waitForCount(
   ];
   try {
     // The journal may drop some of these while others arrive.
-    const page = await kept.journal.select({ filter, heads: true });
+    const page = await journal.select({ filter, heads: true });
     for (const { number } of page.exchanges) arrived.add(number);
     if (arrived.size >= atLeast) end();
     if (within === 0) return { count: page.total, complete: page.isComplete };
     await ended;
-    const { isComplete } = await kept.journal.select({ filter, limit: 0, heads: true });
+    const { isComplete } = await journal.select({ filter, limit: 0, heads: true });
     return { count: Math.max(page.total, arrived.size), complete: isComplete };
   } finally {
     for (const cancel of cancels) cancel();

@@ -1,11 +1,11 @@
-import type { Feature, KeeperContext } from '../../server/feature.ts';
+import type { Feature, StorageContext } from '../../server/feature.ts';
 import { FLEET_OPTIONS, type FleetOptions } from './options.ts';
 
 /** Keeps sandboxes in Redis, so that several servers answer as one. */
 export const FLEET = {
   name: 'fleet',
   options: FLEET_OPTIONS,
-  openKeeper: async (options: FleetOptions, context: KeeperContext) => {
+  openStorage: async (options: FleetOptions, context: StorageContext) => {
     if (options.shared === undefined) return undefined;
     const { joinFleet } = await import('./fleet.ts');
     return joinFleet(options.shared, options, context);

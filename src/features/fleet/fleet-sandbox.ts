@@ -7,7 +7,6 @@ import {
   isWaiting,
 } from '../../core/sandbox/exchange.ts';
 import { type Release, type Released, selectHeld } from '../../core/sandbox/holds.ts';
-import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
 import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createLimitError, StorageError } from '../../core/sandbox/storage-error.ts';
@@ -36,7 +35,7 @@ interface PreparedCall {
 }
 
 /** A sandbox whose state is in Redis. A server caches it, and each call flags if it is current. */
-export class FleetSandbox implements KeptSandbox {
+export class FleetSandbox {
   readonly journal: FleetJournal;
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;

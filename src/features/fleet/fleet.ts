@@ -4,17 +4,19 @@ import { writeJson } from '../../core/json.ts';
 import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';
-import { isHeld } from '../../core/sandbox/exchange.ts';
+import { type HoldEnd, isHeld } from '../../core/sandbox/exchange.ts';
+import type { Release, Released } from '../../core/sandbox/holds.ts';
 import { MAX_REMEMBERED_BYTES } from '../../core/sandbox/journal.ts';
-import type { Sandbox } from '../../core/sandbox/sandbox.ts';
+import type { JournalReader, Persistence } from '../../core/sandbox/persistence.ts';
+import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { Start } from '../../core/scenario/sandbox-start.ts';
 import { storeText } from '../../core/store/store-text.ts';
-import type { KeeperContext } from '../../server/feature.ts';
+import type { StorageContext } from '../../server/feature.ts';
 import { packageVersion } from '../../server/files.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
-import type { Keeper, ServerPersistence } from '../../server/open-sandboxes.ts';
+import type { Storage } from '../../server/open-sandboxes.ts';
 import type { FleetContext } from './fleet-journal.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';
 import { compactTotals, readTotals } from './fleet-totals.ts';
@@ -41,9 +43,9 @@ const PAGE = 500;
 export async function joinFleet(
   url: string,
   options: FleetOptions,
-  keeper: KeeperContext,
-): Promise<Keeper> {
-  const fleet = new Fleet(createContext(url, options, keeper));
+  context: StorageContext,
+): Promise<Storage> {
+  const fleet = new Fleet(createContext(url, options, context));
   try {
     await fleet.sendHeartbeat();
   } catch (error) {
@@ -57,7 +59,7 @@ export async function joinFleet(
 function createContext(
   url: string,
   options: FleetOptions,
-  { start, agreed }: KeeperContext,
+  { start, agreed }: StorageContext,
 ): FleetContext {
   const address = parseRedisAddress(url);
   if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
@@ -91,7 +93,7 @@ function hashStart({ store, scenarios, options: _, ...start }: Start, agreed: un
 }
 
 /** Keeps the sandboxes of all servers in Redis. */
-class Fleet implements Keeper, ServerPersistence {
+class Fleet implements Storage, Persistence {
   readonly isShared = true;
   readonly whyNoUndo =
     'servers that share sandboxes (--shared) keep no earlier states and have one start for all sandboxes';
@@ -138,7 +140,7 @@ class Fleet implements Keeper, ServerPersistence {
     sandboxes.events.add(({ kind, sandbox, exchange }) => {
       if (kind === 'exchange') this.#served.add(exchange, sandbox.name);
       else if (isHeld(exchange)) {
-        const ending = this.of(sandbox)
+        const ending = this.#open(sandbox)
           .endHold(exchange)
           .finally(() => this.#ending.delete(ending));
         this.#ending.add(ending);
@@ -167,7 +169,7 @@ class Fleet implements Keeper, ServerPersistence {
     return { fleet, servers: this.#servers, sandboxes: this.#size, ...counts, roundTrip };
   }
 
-  of(sandbox: Sandbox): FleetSandbox {
+  #open(sandbox: Sandbox): FleetSandbox {
     let opened = this.#opened.get(sandbox);
     if (opened === undefined) {
       const isNamed = this.#all.get(sandbox.name) === sandbox;
@@ -183,7 +185,19 @@ class Fleet implements Keeper, ServerPersistence {
   }
 
   run<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T> {
-    return this.of(sandbox).run(call);
+    return this.#open(sandbox).run(call);
+  }
+
+  journal(sandbox: Sandbox): JournalReader {
+    return this.#open(sandbox).journal;
+  }
+
+  release(sandbox: Sandbox, which: Release, why: HoldEnd): Promise<Released> {
+    return this.#open(sandbox).release(which, why);
+  }
+
+  subscribe(sandbox: Sandbox, listener: SandboxListener): () => void {
+    return this.#open(sandbox).subscribe(listener);
   }
 
   /** Reports the exchange of a call whose outcome Redis did not keep. */
@@ -195,7 +209,7 @@ class Fleet implements Keeper, ServerPersistence {
 
   async create(name: string, start?: Start): Promise<boolean> {
     if (PERMANENT_SANDBOXES.includes(name)) return false;
-    if (!(await this.of(this.#all.open(name, start)).create())) return false;
+    if (!(await this.#open(this.#all.open(name, start)).create())) return false;
     this.#all.getOrCreate(name, start);
     return true;
   }

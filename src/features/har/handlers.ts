@@ -11,7 +11,7 @@ export const HAR_HANDLERS = {
     const names = all ? [...(await persistence.unused()).keys()] : [];
     const selected = all ? names.flatMap((name) => sandboxes.find(name) ?? []) : [sandbox];
     const exported = selected.map(async (one) => {
-      const { exchanges } = await readOrdered(persistence.of(one).journal, query);
+      const { exchanges } = await readOrdered(persistence.journal(one), query);
       return exchanges.map((exchange) => ({ sandbox: one.name, exchange }));
     });
     const ran = (await Promise.all(exported)).flat();

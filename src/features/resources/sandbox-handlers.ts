@@ -106,11 +106,11 @@ async function summarize(
   lastUsed: string,
 ): Promise<SandboxSummary> {
   const { name } = sandbox;
-  const kept = persistence.of(sandbox);
+  const journal = persistence.journal(sandbox);
   const [state, { size }, totals] = await Promise.all([
-    kept.run(() => sandbox.read()),
-    kept.journal.size(),
-    kept.journal.totals(),
+    persistence.run(sandbox, () => sandbox.read()),
+    journal.size(),
+    journal.totals(),
   ]);
   const { animals, inventory, orders } = state.store;
   const address = { root: parseAddress(mount).root, sandbox: name };

@@ -31,7 +31,7 @@ import {
   type ServiceRequest,
 } from '../../core/sandbox/exchange.ts';
 import type { ReadyReply } from '../../core/sandbox/holds.ts';
-import type { KeptSandbox } from '../../core/sandbox/persistence.ts';
+import type { Persistence } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { changeLayers, NO_PAST, type State } from '../../core/sandbox/state.ts';
 import { currentInstant, steadyNow } from '../../core/service/clock.ts';
@@ -66,10 +66,10 @@ export const TIME_TRAVEL_HANDLERS = {
       outcome(state, NO_CONTENT, { ...states[to], scenarios: state.scenarios }),
     );
   }),
-  async undo({ parts, sandbox, kept, headers }: ControlCall) {
-    const { whyNoUndo } = parts.persistence;
+  async undo({ parts: { persistence }, sandbox, headers }: ControlCall) {
+    const { whyNoUndo } = persistence;
     if (whyNoUndo !== undefined) return refuse('not_found', 404, whyNoUndo);
-    const undone = await undoLatest(sandbox, kept, readCaller(headers));
+    const undone = await undoLatest(persistence, sandbox, readCaller(headers));
     if (undone !== undefined) return json<Undone>(undone);
     return refuse('nothing_to_undo', 409, 'there is nothing left to undo');
   },
@@ -88,9 +88,11 @@ export const TIME_TRAVEL_HANDLERS = {
     }
     const request = recreateRequest(exchange);
     if (request === undefined) return refuseDropped(exchange);
-    const { sandbox, kept } = call;
-    const preference = await preferenceOf(request, sandbox.state, call.parts);
-    const replayed = await kept.run(() => sandbox.answer(request, currentInstant(), preference));
+    const { sandbox, parts } = call;
+    const preference = await preferenceOf(request, sandbox.state, parts);
+    const replayed = await parts.persistence.run(sandbox, () =>
+      sandbox.answer(request, currentInstant(), preference),
+    );
     if (isWaiting(replayed)) sandbox.holds.wait(replayed, NO_CLIENT);
     return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
   }),
@@ -234,13 +236,13 @@ function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
 }
 
 export async function undoLatest(
+  persistence: Persistence,
   sandbox: Sandbox,
-  kept: KeptSandbox,
   by: string,
 ): Promise<Undone | undefined> {
   // The journal has an edit once it is kept.
-  while (sandbox.unsaved !== undefined) await kept.run(() => sandbox.read());
-  return kept.run(() => undo(sandbox, by));
+  while (sandbox.unsaved !== undefined) await persistence.run(sandbox, () => sandbox.read());
+  return persistence.run(sandbox, () => undo(sandbox, by));
 }
 
 /** What was undone, with how many later calls that had changed the store; undefined if nothing was. */

@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outcome } from '../../../src/core/sandbox/answer.ts';
+import type { Persistence } from '../../../src/core/sandbox/persistence.ts';
 import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
 import type { State } from '../../../src/core/sandbox/state.ts';
 import { currentInstant } from '../../../src/core/service/clock.ts';
@@ -19,7 +20,6 @@ import { createStore, EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { storeText } from '../../../src/core/store/store-text.ts';
 import { createStoreWriter, openStoreFile } from '../../../src/features/disk/file.ts';
 import { undoLatest } from '../../../src/features/time-travel/handlers.ts';
-import type { ServerPersistence } from '../../../src/server/open-sandboxes.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { createSandboxes } from '../../helpers/sandboxes.ts';
 
@@ -30,11 +30,7 @@ function serve(file: Awaited<ReturnType<typeof openStoreFile>>) {
   return { sandbox: sandboxes.default, persistence: file.open(sandboxes) };
 }
 
-async function addAnimal(
-  sandbox: Sandbox,
-  persistence: ServerPersistence,
-  id: bigint,
-): Promise<void> {
+async function addAnimal(sandbox: Sandbox, persistence: Persistence, id: bigint): Promise<void> {
   const change = (state: State) => {
     const animals = state.store.animals.with({ id, name: 'Rex', categoryId: 1n });
     return outcome(state, undefined, { store: { ...state.store, animals } });
@@ -47,7 +43,7 @@ test('an undo takes back the edit before it, even while that is being written', 
   const file = await openStoreFile(join(folder, 'undone.json'), EMPTY_STORE);
   const { sandbox, persistence } = serve(file);
   const add = (id: bigint) => addAnimal(sandbox, persistence, id);
-  const undo = () => undoLatest(sandbox, persistence.of(sandbox), 'test');
+  const undo = () => undoLatest(persistence, sandbox, 'test');
   await add(1n);
   const [, , one, , other, none] = await Promise.all([
     add(2n),

@@ -3,7 +3,6 @@ import { createServer, get, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { KeptSandbox } from '../../../src/core/sandbox/persistence.ts';
 import type { Sandbox } from '../../../src/core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
 import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
@@ -22,8 +21,10 @@ function record(sandbox: Sandbox, count: number, target = '/v1/pets'): void {
   for (let left = count; left > 0; left -= 1) takeAnswer(sandbox, request);
 }
 
-function keptOf(sandboxes: Sandboxes, sandbox = sandboxes.default): KeptSandbox {
-  return new MemoryPersistence(sandboxes).of(sandbox);
+function listening(sandboxes: Sandboxes, sandbox = sandboxes.default) {
+  const persistence = new MemoryPersistence(sandboxes);
+  const journal = persistence.journal(sandbox);
+  return { sandbox, journal, parts: { persistence, platform: NODE_PLATFORM } };
 }
 
 /** The numbers in a stream that a pattern finds. */
@@ -46,7 +47,7 @@ async function streamOf(
     written += String(chunk);
     return true;
   });
-  await openStream(createEventSink(response), NODE_PLATFORM, keptOf(sandboxes, sandbox), {}, after);
+  await openStream(createEventSink(response), listening(sandboxes, sandbox), {}, after);
   onTestFinished(() => {
     response.emit('close');
   });
@@ -59,7 +60,7 @@ test('a client that reads slowly is told what the journal has dropped, and gets 
   const responses: ServerResponse[] = [];
   const server = createServer((_request, response) => {
     responses.push(response);
-    void openStream(createEventSink(response), NODE_PLATFORM, keptOf(sandboxes), {}, 0);
+    void openStream(createEventSink(response), listening(sandboxes), {}, 0);
   });
   const port = await listen(server);
   onTestFinished(() => void server.close());

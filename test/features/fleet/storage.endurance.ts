@@ -13,7 +13,7 @@ import type { FleetOptions } from '../../../src/features/fleet/options.ts';
 import * as files from '../../../src/server/files.ts';
 import { loadFixture } from '../../../src/server/fixtures.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
-import type { Keeper } from '../../../src/server/open-sandboxes.ts';
+import type { Storage } from '../../../src/server/open-sandboxes.ts';
 import type { BaseOptions } from '../../../src/server/options.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';
 import { CutProxy } from '../../helpers/cut-proxy.ts';
@@ -48,28 +48,28 @@ async function hold(server: Server, since = Date.now()): Promise<HeldExchange> {
 }
 
 /** A sandbox on a server of a fleet. */
-function openSandbox(fleet: Keeper, start: Start, name: string, mayCreate: boolean) {
+function openSandbox(fleet: Storage, start: Start, name: string, mayCreate: boolean) {
   const sandboxes = new Sandboxes(start, { isShared: true, platform: NODE_PLATFORM });
   const persistence = fleet.open(sandboxes);
   const sandbox = mayCreate ? sandboxes.getOrCreate(name) : sandboxes.find(name);
   if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);
-  const kept = persistence.of(sandbox);
-  const update = <U extends Update>(change: (state: State) => U): Promise<U> =>
-    kept.run(() => {
+  const journal = persistence.journal(sandbox);
+  const update = async <U extends Update>(change: (state: State) => U): Promise<U> =>
+    persistence.run(sandbox, () => {
       const { state: before } = sandbox.read();
       const changed = change(before);
       return { ...changed, before, result: changed };
     });
-  const subscribe = (listener: SandboxListener) => kept.subscribe(listener);
+  const subscribe = (listener: SandboxListener) => persistence.subscribe(sandbox, listener);
   const { fleet: prefix = '' } = persistence.status?.() ?? {};
   const key = (part: string) => `${prefix}:${name}:${part}`;
-  return { journal: kept.journal, subscribe, update, persistence, kept, prefix, key };
+  return { sandbox, journal, subscribe, update, persistence, prefix, key };
 }
 
 describeWithRedis('the storage of a fleet', () => {
   let redis: RedisServer;
   let start: Start;
-  const fleets: Keeper[] = [];
+  const fleets: Storage[] = [];
   const notices: string[] = [];
 
   beforeAll(async () => {
@@ -88,7 +88,7 @@ describeWithRedis('the storage of a fleet', () => {
     port = redis.port,
     settings: BaseOptions & FleetOptions = {},
     name = '',
-  ): Promise<Keeper> {
+  ): Promise<Storage> {
     const url = `redis://127.0.0.1:${port}/0${name}`;
     const onNotice = (it: string) => notices.push(it);
     const options = { journal: 100, maxHold: 60_000, maxSandboxes: 2, onNotice, ...settings };
@@ -97,7 +97,7 @@ describeWithRedis('the storage of a fleet', () => {
     return fleet;
   }
 
-  function open(fleet: Keeper, name = 'mine', mayCreate = true): Server {
+  function open(fleet: Storage, name = 'mine', mayCreate = true): Server {
     return openSandbox(fleet, start, name, mayCreate);
   }
 

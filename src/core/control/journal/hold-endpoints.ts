@@ -38,7 +38,7 @@ export const HOLD_ENDPOINTS = [
   endpoint('listHolds', 'GET /holds', {
     summary: 'List the replies that rules hold back, the oldest first',
     replies: { 200: list(HELD_REPLY) },
-    handle: async ({ kept }) => json((await kept.journal.held()).map(showHeldReply)),
+    handle: async ({ journal }) => json((await journal.held()).map(showHeldReply)),
   }),
   endpoint('setLatch', 'POST /holds', {
     summary: 'Set a latch: a rule that holds replies back',
@@ -63,6 +63,7 @@ export const HOLD_ENDPOINTS = [
     example: { body: { name: 'lists', newestFirst: true, open: true } },
     replies: { 200: RELEASED },
     handle: async (call) => {
+      const { sandbox, parts } = call;
       const { open, ...which } = call.body;
       const { name } = which;
       if (open) {
@@ -74,7 +75,7 @@ export const HOLD_ENDPOINTS = [
           ),
         );
       }
-      const { released, held } = await call.kept.release(which, 'released');
+      const { released, held } = await parts.persistence.release(sandbox, which, 'released');
       return json<ReleaseResult>({ released: released.map(showHeldReply), held });
     },
   }),

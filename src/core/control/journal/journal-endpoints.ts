@@ -123,8 +123,8 @@ export const JOURNAL_ENDPOINTS = [
     description: 'For the previous page, set `before` to the lowest number of this one.',
     query: LIMITED_FILTER,
     replies: { 200: JOURNAL },
-    handle: async ({ sandbox, kept, query }) => {
-      const { exchanges, total, dropped } = await readOrdered(kept.journal, query);
+    handle: async ({ sandbox, journal, query }) => {
+      const { exchanges, total, dropped } = await readOrdered(journal, query);
       const texts = listText(exchanges, formatExchange);
       const edits = query.edits ? sandbox.journal.edits.list().map(showEdit) : undefined;
       const counts = `"dropped":${dropped},"total":${total}`;
@@ -143,8 +143,11 @@ export const JOURNAL_ENDPOINTS = [
   endpoint('deleteRequests', 'DELETE /requests', {
     summary: 'Clear the journal',
     replies: { 204: 'Cleared.' },
-    handle: ({ sandbox, kept }) =>
-      kept.run(() => ({ ...outcome(sandbox.read().state, NO_CONTENT), clears: 'journal' })),
+    handle: async ({ sandbox, parts }) =>
+      parts.persistence.run(sandbox, () => ({
+        ...outcome(sandbox.read().state, NO_CONTENT),
+        clears: 'journal',
+      })),
   }),
   endpoint('countRequests', 'POST /requests/count', {
     summary: 'Count exchanges',
@@ -220,8 +223,8 @@ export async function readOrdered(
 
 async function readTotals({
   parts: { persistence },
-  kept,
+  journal,
   query: { all },
 }: ControlCall<unknown, ValueOf<typeof SCOPE>>): Promise<Totals> {
-  return all ? persistence.totals() : kept.journal.totals();
+  return all ? persistence.totals() : journal.totals();
 }

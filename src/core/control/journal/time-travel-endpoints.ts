@@ -99,8 +99,8 @@ export function withExchange<Body, Query>(
   handle: ExchangeHandler<Body, Query, [exchange: Exchange]>,
 ): ExchangeHandler<Body, Query, []> {
   return async (call) => {
-    const { journal } = call.kept;
-    const { number = '' } = call.params;
+    const { journal, params } = call;
+    const { number = '' } = params;
     const exchange = INTEGER_TEXT.test(number) ? await journal.find(Number(number)) : undefined;
     if (exchange !== undefined) return handle(call, exchange);
     const { number: latest, size } = await journal.size();

@@ -94,11 +94,8 @@ export const ASSUMPTION_ENDPOINTS = [
   endpoint('listAssumptions', 'GET /assumptions', {
     summary: 'List assumptions and their options',
     replies: { 200: list(ASSUMPTION) },
-    handle: async ({ sandbox, kept, parts }) => {
-      const { exchanges } = await kept.journal.select({
-        filter: { basis: 'assumed' },
-        heads: true,
-      });
+    handle: async ({ sandbox, journal, parts }) => {
+      const { exchanges } = await journal.select({ filter: { basis: 'assumed' }, heads: true });
       const calls = new Map<string, number>();
       for (const reason of exchanges.flatMap(({ basis }) => groundsOf(basis))) {
         const id = reason.split('=')[0] ?? '';
@@ -237,7 +234,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
   quiet: true,
   summary: 'Read what differs from a fresh mock',
   replies: { 200: STATUS },
-  handle: async ({ sandbox, kept: { journal }, parts: { sandboxes, persistence } }) => {
+  handle: async ({ sandbox, journal, parts: { sandboxes, persistence } }) => {
     const { name, state } = sandbox;
     const { active, choices, keys } = state.settings;
     const { valid, readOnly, invalid } = keys;

@@ -123,17 +123,18 @@ export const STATE_ENDPOINTS = [
 ];
 
 async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<ControlReply> {
-  const { sandbox, kept, body } = call;
+  const { sandbox, journal, parts, body } = call;
   const keep = new Set(body.keep ?? DEFAULT_KEPT);
   const clears = keep.has('journal') ? undefined : 'all';
-  const held = await kept.journal.held();
-  const parts = RESET_PARTS.filter((part) => !keep.has(part));
-  const what = body.keep === undefined ? 'reset' : `reset ${joinWords(parts, 'and') || 'nothing'}`;
+  const held = await journal.held();
+  const dropped = RESET_PARTS.filter((part) => !keep.has(part));
+  const what =
+    body.keep === undefined ? 'reset' : `reset ${joinWords(dropped, 'and') || 'nothing'}`;
   const reply = await edit(call, what, (state, now) => ({
     ...outcome(state, NO_CONTENT, restart(state, sandbox.start, now, keep)),
     clears,
   }));
-  if (held.length > 0) await kept.release({}, 'reset');
+  if (held.length > 0) await parts.persistence.release(sandbox, {}, 'reset');
   return reply;
 }
 
