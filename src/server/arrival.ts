@@ -134,18 +134,18 @@ export function bodyLimit({ head, operation, forwarded, location }: Arrival): nu
   return BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
 }
 
-/** A promise if the request asks for something with `Prefer`, or more than memory keeps the sandbox. */
+/** Makes the request and answers it. A promise if that has to wait for something, or more than memory keeps it. */
 export function answerArrival(arrival: Arrival, body: RequestBody): Exchange | Promise<Exchange> {
   const { parts, head, target, location, operation, forwarded } = arrival;
   const { sandbox, authorization } = location;
   const request = createServiceRequest(head, target, authorization, body, operation);
   const refusal = location.refusal ?? (request.call && location.keyRefusal);
   if (refusal !== undefined)
-    return recordAnswer(parts.persistence, sandbox, { ...request, supplied: { reply: refusal } });
+    return answerAndKeep(parts.persistence, sandbox, { ...request, supplied: { reply: refusal } });
   const preference = decidePreference(arrival, request);
   if (forwarded !== undefined || preference instanceof Promise)
-    return answerLater(arrival, body, request, preference);
-  return recordAnswer(parts.persistence, sandbox, request, preference);
+    return awaitAndAnswer(arrival, body, request, preference);
+  return answerAndKeep(parts.persistence, sandbox, request, preference);
 }
 
 /** What the server decides about the call, else what the request prefers. */
@@ -171,8 +171,8 @@ export function findPreference(
   return settings.start.options.plain ? undefined : readPrefer(prefer, platform, readState);
 }
 
-/** Answers once the preference is read, and the upstream has replied where no rule does. */
-async function answerLater(
+/** Awaits the preference, and the reply of the upstream where no rule has one, and answers then. */
+async function awaitAndAnswer(
   { parts: { persistence }, location: { sandbox }, forwarded, onDisconnect }: Arrival,
   body: RequestBody,
   request: ServiceRequest,
@@ -182,7 +182,7 @@ async function answerLater(
   // A call that is refused for it must not be carried out.
   const isWrong = preference?.kind === 'wrong' && preference.strict;
   if (forwarded === undefined || isWrong)
-    return recordAnswer(persistence, sandbox, request, preference);
+    return answerAndKeep(persistence, sandbox, request, preference);
   const state = readServiceState(sandbox.state, Date.now());
   const { call } = request;
   const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
@@ -190,11 +190,11 @@ async function answerLater(
   const asked = { request, target, body, sandbox: sandbox.name, state, onDisconnect };
   const reply = needsService(match) ? await upstream.respond(asked) : undefined;
   const supplied = { reply, match };
-  return recordAnswer(persistence, sandbox, { ...request, supplied }, preference);
+  return answerAndKeep(persistence, sandbox, { ...request, supplied }, preference);
 }
 
-/** Answers a request. A promise unless only memory keeps the sandbox. */
-export function recordAnswer(
+/** Answers a request by `Sandbox.answer`, and keeps what it does. A promise unless only memory keeps it. */
+export function answerAndKeep(
   persistence: Persistence,
   sandbox: Sandbox,
   request: ServiceRequest,

@@ -11,7 +11,7 @@ import type { Persistence } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
 import { describe } from '../../core/words.ts';
-import { recordAnswer } from '../arrival.ts';
+import { answerAndKeep } from '../arrival.ts';
 import type { BaseOptions, Timeouts } from '../options.ts';
 import { listenOn, openServer } from './open-server.ts';
 import { createBrokenRequest, type ServiceHandler } from './service-handler.ts';
@@ -92,7 +92,7 @@ export function createListener(options: ListenerOptions): Listener {
     const unrecorded = `refused before it was a request: ${status}, ${message}`;
     notify(findRemedy(error) ?? (request === undefined ? unrecorded : undefined));
     const refused = request && { ...request, supplied: { reply } };
-    const exchange = refused && (await recordAnswer(persistence, sandbox, refused));
+    const exchange = refused && (await answerAndKeep(persistence, sandbox, refused));
     return formatReply(exchange?.reply ?? finishRefusal(reply, sandbox.state));
   };
   const { server, ...listener } = createHttpServer(timeouts, certificate, route, refuseBytes);
