@@ -1,23 +1,21 @@
 import { BODY_LIMITS } from '../core/contract/assumptions/protocol-assumptions.ts';
 import { type OperationId, operationShape } from '../core/contract/operations.ts';
 import { belowBase, parseQuery, type Target } from '../core/contract/target.ts';
-import { DEFAULT_SANDBOX, LIMITS, NAME_PATTERN } from '../core/limits.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { Platform } from '../core/platform.ts';
 import { needsService, readServiceState } from '../core/sandbox/answer.ts';
 import { type Exchange, isHeld, type ServiceRequest } from '../core/sandbox/exchange.ts';
 import type { Persistence } from '../core/sandbox/persistence.ts';
 import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
-import { Sandbox } from '../core/sandbox/sandbox.ts';
-import { refuseName, refuseRequest, type Sandboxes } from '../core/sandbox/sandboxes.ts';
+import type { Sandbox } from '../core/sandbox/sandbox.ts';
+import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import type { State } from '../core/sandbox/state.ts';
-import { StorageError } from '../core/sandbox/storage-error.ts';
 import { isDelivered } from '../core/scenario/fault-table.ts';
 import { currentInstant } from '../core/service/clock.ts';
 import type { Call, RequestBody, RequestHeaders } from '../core/service/input.ts';
-import { bearerToken, isListedKey } from '../core/service/keyring.ts';
-import { refuseKey } from '../core/service/operation.ts';
 import type { Reply } from '../core/service/reply.ts';
 import { describeRoute } from '../core/service/unknown-route.ts';
+import { locateSandbox, type SandboxLocation } from './locate-sandbox.ts';
 
 /** What answers requests for the service, whichever way they come in. */
 export interface ServiceParts {
@@ -212,13 +210,34 @@ export function answerAndKeep(
   }
 }
 
-/** To call as a reply is sent: until now nobody knew when the fault of a held one would lose it. */
-export function loseHeld(arrival: Arrival, exchange: Exchange): void {
-  if (isHeld(exchange) && !isDelivered(exchange.fault)) void loseReply(arrival, exchange);
+/** Sends a reply after its hold and its delay, unless the client leaves before. */
+export function sendWhenDue(
+  arrival: Arrival,
+  exchange: Exchange,
+  pause: (milliseconds: number, act: () => void) => void,
+  send: () => void,
+): void {
+  const { delay, fault } = exchange;
+  const isWithheld = isHeld(exchange);
+  if (delay === 0 && !isWithheld) {
+    send();
+    return;
+  }
+  const { onDisconnect, location } = arrival;
+  const cancel = onDisconnect(() => void loseReply(arrival, exchange));
+  const sendNow = (): void => {
+    cancel();
+    // Until now nobody knew when the fault of a held reply would lose it.
+    if (isWithheld && !isDelivered(fault)) void loseReply(arrival, exchange);
+    send();
+  };
+  const sendDelayed = (): void => (delay === 0 ? sendNow() : pause(delay, sendNow));
+  if (isWithheld) location.sandbox.holds.wait(exchange, { send: sendDelayed, onDisconnect });
+  else sendDelayed();
 }
 
 /** Remembers that the client will not get its reply, as far as that can be kept. */
-export async function loseReply(
+async function loseReply(
   { parts: { persistence }, location: { sandbox } }: Arrival,
   exchange: Exchange,
 ): Promise<void> {
@@ -227,67 +246,4 @@ export async function loseReply(
   } catch {
     // Only a finding depends on it.
   }
-}
-
-/** The sandbox that a request is for. */
-interface SandboxLocation {
-  readonly sandbox: Sandbox;
-  /** The `Authorization` header, without the sandbox name in its token. */
-  readonly authorization: string | undefined;
-  /** The default sandbox then answers with it. */
-  readonly refusal?: Reply;
-  /** The same, if the request calls an operation. */
-  readonly keyRefusal?: Reply;
-}
-
-/** The path names the sandbox, else the key, else the header `Mock-Sandbox`, else it is the default one. */
-function locateSandbox(
-  sandboxes: Sandboxes,
-  inPath: string | undefined,
-  { authorization: sent, 'mock-sandbox': header }: RequestHeaders,
-): SandboxLocation {
-  const inHeader = header?.toString();
-  const [authorization, inKey] = splitKey(sandboxes, inPath, inHeader, sent?.toString());
-  const name = inPath ?? inKey ?? inHeader;
-  const sandbox = sandboxes.default;
-  if (name === undefined) {
-    if (!sandboxes.options.sandboxRequired) return { sandbox, authorization };
-    const how =
-      'in the path (/~NAME/v1), in the key (KEY~NAME) or in the header Mock-Sandbox: NAME';
-    const refusal = refuseRequest(sandboxes, 'sandbox_required', 400, `name a sandbox: ${how}`);
-    return { sandbox, authorization, refusal };
-  }
-  // A wrong name is a mistake, also where another one decides.
-  const given = [inKey, inHeader, name];
-  const wrong = given.find((text) => text !== undefined && !NAME_PATTERN.test(text));
-  if (wrong !== undefined) {
-    return { sandbox, authorization, refusal: refuseName(sandboxes, wrong) };
-  }
-  try {
-    const admitted = sandboxes.admit(name, authorization);
-    if (admitted instanceof Sandbox) return { sandbox: admitted, authorization };
-    return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
-  } catch (error) {
-    if (!(error instanceof StorageError)) throw error;
-    const refusal = refuseRequest(sandboxes, error.code, 503, error.refusal);
-    return { sandbox, authorization, refusal };
-  }
-}
-
-/** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
-function splitKey(
-  sandboxes: Sandboxes,
-  inPath: string | undefined,
-  inHeader: string | undefined,
-  authorization: string | undefined,
-): readonly [authorization: string | undefined, name?: string] {
-  if (!authorization?.includes('~')) return [authorization];
-  const sandbox = sandboxes.find(inPath ?? inHeader ?? DEFAULT_SANDBOX) ?? sandboxes.default;
-  const { keys } = sandbox.state.settings;
-  // The mock does not know the keys of a deployment.
-  const isWhole =
-    (inPath !== undefined && sandboxes.upstream !== undefined) || isListedKey(keys, authorization);
-  if (isWhole || bearerToken(authorization) === undefined) return [authorization];
-  const tilde = authorization.lastIndexOf('~');
-  return [authorization.slice(0, tilde), authorization.slice(tilde + 1)];
 }

@@ -2,13 +2,13 @@ import { onTestFinished } from 'vitest';
 import { findControlTarget, parseTarget } from '../../src/core/contract/target.ts';
 import { callControlApi, listEndpoints } from '../../src/core/control/control-api.ts';
 import { tryParseJson } from '../../src/core/json.ts';
-import { type Exchange, isWaiting } from '../../src/core/sandbox/exchange.ts';
+import type { Exchange } from '../../src/core/sandbox/exchange.ts';
 import { createStart } from '../../src/core/scenario/sandbox-start.ts';
 import { steadyNow } from '../../src/core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../src/core/service/input.ts';
 import { FEATURES } from '../../src/features.ts';
 import type { ServerOptions } from '../../src/index.ts';
-import { answerArrival, bodyLimit, openArrival } from '../../src/server/arrival.ts';
+import { answerArrival, bodyLimit, openArrival, sendWhenDue } from '../../src/server/arrival.ts';
 import type { Feature } from '../../src/server/feature.ts';
 import { loadFiles } from '../../src/server/load-files.ts';
 import { assembleMock } from '../../src/server/mock.ts';
@@ -78,13 +78,11 @@ export async function openMock(
     const limit = bodyLimit(arrival);
     const body = limit === undefined ? NO_BODY : bodyOf(sent, limit);
     const exchange = await answerArrival(arrival, body);
-    const { sandbox } = arrival.location;
-    if (isWaiting(exchange)) {
-      await new Promise<void>((send) => {
-        sandbox.holds.wait(exchange, { send, onDisconnect: neverLeaves });
-      });
-    }
-    await new Promise<void>((resolve) => void NODE_PLATFORM.after(exchange.delay, resolve));
+    const { after } = NODE_PLATFORM;
+    // A reply never leaves in the turn of its request.
+    await new Promise<void>((resolve) =>
+      sendWhenDue(arrival, exchange, after, () => after(0, resolve)),
+    );
     return receive(exchange);
   };
 

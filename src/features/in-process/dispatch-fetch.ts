@@ -9,7 +9,6 @@ import { callControlApi } from '../../core/control/control-api.ts';
 import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
 import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
 import { createRootReply } from '../../core/control/root.ts';
-import { isWaiting } from '../../core/sandbox/exchange.ts';
 import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
@@ -17,11 +16,10 @@ import { mayHaveContent } from '../../core/service/reply.ts';
 import {
   answerArrival,
   bodyLimit,
-  loseHeld,
-  loseReply,
   openArrival,
   type RequestHead,
   type ServiceParts,
+  sendWhenDue,
 } from '../../server/arrival.ts';
 import { createResponse, networkError, streamEvents, streamPieces } from './create-response.ts';
 import { delay, onAbort, untilAborted } from './waiting.ts';
@@ -102,16 +100,10 @@ async function callService(
   const limit = bodyLimit(arrival);
   const body = limit === undefined ? NO_BODY : limitBody(sent, limit);
   const exchange = await answerArrival(arrival, body);
-  const { sandbox } = arrival.location;
-  const cancel = onDisconnect(() => void loseReply(arrival, exchange));
-  if (isWaiting(exchange)) {
-    const { holds } = sandbox;
-    const released = new Promise<void>((send) => holds.wait(exchange, { send, onDisconnect }));
-    await untilAborted(signal, released);
-  }
-  if (exchange.delay > 0) await delay(signal, exchange.delay);
-  cancel();
-  loseHeld(arrival, exchange);
+  const pause = (milliseconds: number, act: () => void): void =>
+    void delay(signal, milliseconds).then(act, () => {});
+  const due = new Promise<void>((send) => sendWhenDue(arrival, exchange, pause, send));
+  await untilAborted(signal, due);
   const { fault, reply } = exchange;
   if (hasEffect(fault, 'outlasts')) stale.add(parts);
   if (isWireFault(fault)) {

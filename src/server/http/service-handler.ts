@@ -11,11 +11,10 @@ import {
   answerArrival,
   bodyLimit,
   createServiceRequest,
-  loseHeld,
-  loseReply,
   openArrival,
   type RequestHead,
   type ServiceParts,
+  sendWhenDue,
 } from '../arrival.ts';
 import { applyFault, resetConnection } from './faults.ts';
 import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
@@ -63,36 +62,24 @@ export function createServiceHandler(
 function answerAndSend(call: CallUnderWay, body: RequestBody): void {
   try {
     const exchange = answerArrival(call.arrival, body);
-    if (!(exchange instanceof Promise)) sendWhenDue(call, exchange);
-    else exchange.then((kept) => sendWhenDue(call, kept)).catch((error) => fail(call, error));
+    if (!(exchange instanceof Promise)) waitAndSend(call, exchange);
+    else exchange.then((kept) => waitAndSend(call, kept)).catch((error) => fail(call, error));
   } catch (error) {
     fail(call, error);
   }
 }
 
-/** Sends the reply after its hold and its delay. */
-function sendWhenDue(call: CallUnderWay, exchange: Exchange): void {
+function waitAndSend(call: CallUnderWay, exchange: Exchange): void {
   const { arrival, response, pending } = call;
-  const { delay, hold } = exchange;
-  if (delay > 0 || hold !== undefined) {
-    response.once('close', () => {
-      if (!response.headersSent) void loseReply(arrival, exchange);
-    });
-  }
-  const send = (): void => {
-    if (delay === 0) sendExchange(call, exchange);
-    else pending.delay(response, delay, () => sendExchange(call, exchange));
-  };
-  if (hold === undefined) send();
-  else arrival.location.sandbox.holds.wait(exchange, { send, onDisconnect: arrival.onDisconnect });
+  const pause = (delay: number, act: () => void): void => pending.delay(response, delay, act);
+  sendWhenDue(arrival, exchange, pause, () => sendExchange(call, exchange));
 }
 
 /** Writes the reply, or breaks it as the fault says. */
 function sendExchange(call: CallUnderWay, exchange: Exchange): void {
-  const { arrival, response, pending } = call;
+  const { response, pending } = call;
   const { fault, reply } = exchange;
   try {
-    loseHeld(arrival, exchange);
     if (fault !== undefined && hasEffect(fault, 'outlasts'))
       staleConnections.add(response.req.socket);
     if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
