@@ -5,7 +5,6 @@ import { LIMITS } from '../core/limits.ts';
 import type { Platform } from '../core/platform.ts';
 import { needsService, readServiceState } from '../core/sandbox/answer.ts';
 import { type Exchange, isHeld, type ServiceRequest } from '../core/sandbox/exchange.ts';
-import type { Persistence } from '../core/sandbox/persistence.ts';
 import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
 import type { Sandbox } from '../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
@@ -16,11 +15,12 @@ import type { Call, RequestBody, RequestHeaders } from '../core/service/input.ts
 import type { Reply } from '../core/service/reply.ts';
 import { describeRoute } from '../core/service/unknown-route.ts';
 import { locateSandbox, type SandboxLocation } from './locate-sandbox.ts';
+import type { ServerPersistence } from './open-sandboxes.ts';
 
 /** What answers requests for the service, whichever way they come in. */
 export interface ServiceParts {
   readonly sandboxes: Sandboxes;
-  readonly persistence: Persistence;
+  readonly persistence: ServerPersistence;
   readonly platform: Platform;
 }
 
@@ -154,7 +154,7 @@ function decidePreference(
   const { prefer } = head.headers;
   const imposed = call && parts.sandboxes.imposePreference?.(call);
   if (imposed !== undefined || call === undefined || prefer === undefined) return imposed;
-  return findPreference(String(prefer), sandbox.state, parts.platform, async () =>
+  return findPreference(String(prefer), sandbox.state, parts.platform, () =>
     parts.persistence.run(sandbox, () => sandbox.read()),
   );
 }
@@ -193,7 +193,7 @@ async function awaitAndAnswer(
 
 /** Answers a request by `Sandbox.answer`, and keeps what it does. A promise unless only memory keeps it. */
 export function answerAndKeep(
-  persistence: Persistence,
+  persistence: ServerPersistence,
   sandbox: Sandbox,
   request: ServiceRequest,
   preference?: Preference,
@@ -201,7 +201,7 @@ export function answerAndKeep(
   const fail = (error: unknown) =>
     persistence.runFailed(sandbox, () => sandbox.fail(error, request, currentInstant()));
   try {
-    const exchange = persistence.run(sandbox, () =>
+    const exchange = persistence.runAtOnce(sandbox, () =>
       sandbox.answer(request, currentInstant(), preference),
     );
     return exchange instanceof Promise ? exchange.catch(fail) : exchange;

@@ -1,6 +1,5 @@
 import type { ControlParts } from '../core/control/endpoint.ts';
 import { outcome } from '../core/sandbox/answer.ts';
-import type { Persistence } from '../core/sandbox/persistence.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import { type ResetPart, restart } from '../core/sandbox/state.ts';
 import type { Start } from '../core/scenario/sandbox-start.ts';
@@ -10,7 +9,7 @@ import { createGuard, type GuardOptions } from './http/guard.ts';
 import { createServiceHandler } from './http/service-handler.ts';
 import { PendingResponses } from './http/write.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
-import { openSandboxes, type SandboxSetup } from './open-sandboxes.ts';
+import { openSandboxes, type SandboxSetup, type ServerPersistence } from './open-sandboxes.ts';
 import type { AppOptions } from './options.ts';
 
 export interface MockParts
@@ -42,7 +41,7 @@ export function assembleMock(parts: MockParts, options: AppOptions) {
 /** After a change of files, which an undo or a rewind must not take back. */
 export async function restartAll(
   sandboxes: Sandboxes,
-  persistence: Persistence,
+  persistence: ServerPersistence,
   start: Start,
 ): Promise<void> {
   sandboxes.setStart(start);

@@ -13,6 +13,18 @@ import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Store } from '../core/store/store.ts';
 import type { Observers } from './observers.ts';
 
+/** What a server needs of its persistence besides the control API. */
+export interface ServerPersistence extends Persistence {
+  /** Runs a call without a promise where nothing has to be waited for. Throws or rejects with a StorageError. */
+  runAtOnce<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
+  /** Takes the outcome of a call that could not be kept, as far as it can. */
+  runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
+  /** Whether a restart keeps its records. */
+  isDurable(sandbox: Sandbox): boolean;
+  /** What this server alone has answered, for its reports at exit. */
+  served(): Totals;
+}
+
 /** Keeps the own scenarios of the default sandbox. */
 export interface ScenarioStorage {
   /** Reads what is kept. Throws a ScenarioError. */
@@ -22,7 +34,7 @@ export interface ScenarioStorage {
 }
 
 /** The default: sandboxes live as long as the process. */
-export class MemoryPersistence implements Persistence {
+export class MemoryPersistence implements ServerPersistence {
   readonly problem = undefined;
   readonly whyNoUndo = undefined;
   readonly #sandboxes: Sandboxes;
@@ -33,7 +45,11 @@ export class MemoryPersistence implements Persistence {
     this.#scenarios = scenarios;
   }
 
-  run<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
+  async run<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T> {
+    return this.runAtOnce(sandbox, call);
+  }
+
+  runAtOnce<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
     const outcome = call();
     this.saveScenarios(sandbox, outcome.before, outcome.state);
     return sandbox.take(outcome);
@@ -51,7 +67,7 @@ export class MemoryPersistence implements Persistence {
   }
 
   runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
-    return this.run(sandbox, call);
+    return this.runAtOnce(sandbox, call);
   }
 
   journal(sandbox: Sandbox): JournalReader {
@@ -109,7 +125,7 @@ export class MemoryPersistence implements Persistence {
 export interface Storage {
   /** What it has kept of the default sandbox: it wins over what scenarios set up. */
   readonly store?: Store;
-  readonly open: (sandboxes: Sandboxes, scenarios?: ScenarioStorage) => Persistence;
+  readonly open: (sandboxes: Sandboxes, scenarios?: ScenarioStorage) => ServerPersistence;
   /** Whether other servers have the same sandboxes, and this counts them and keeps their journals. */
   readonly isShared?: boolean;
   /** The token of the control API that all servers of the sandboxes have. */

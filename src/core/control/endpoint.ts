@@ -187,7 +187,7 @@ export function findServiceUrl(controlUrl: string): string {
 }
 
 /** @param what the change in words, for the journal */
-export async function edit(
+export function edit(
   { sandbox, parts, headers }: Pick<ControlCall, 'sandbox' | 'parts' | 'headers'>,
   what: string,
   change: (state: State, now: Instant) => Outcome<ControlReply>,

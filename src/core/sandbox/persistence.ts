@@ -18,7 +18,7 @@ export interface JournalReader {
   held(): Promise<readonly HeldExchange[]>;
 }
 
-/** Keeps the effect of a call before its reply leaves: in this process, a file or a Redis. Fails with a StorageError. */
+/** Keeps the effect of a call before its reply leaves: in this process, a file or a Redis. Rejects with a StorageError. */
 export interface Persistence {
   /** Why sandboxes cannot be kept now; undefined if they can. */
   readonly problem: string | undefined;
@@ -29,9 +29,7 @@ export interface Persistence {
   /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
   readonly whyNoUndo: string | undefined;
   /** Takes the outcome once it is kept. `call` is pure: it can run again on a newer state. */
-  run<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
-  /** Takes the outcome of a call that could not be kept, as far as it can. */
-  runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
+  run<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T>;
   journal(sandbox: Sandbox): JournalReader;
   /** Also of replies that other servers hold. */
   release(sandbox: Sandbox, which: Release, why: HoldEnd): Promise<Released>;
@@ -45,8 +43,4 @@ export interface Persistence {
   unused(): Promise<ReadonlyMap<string, number>>;
   /** With deleted sandboxes and cleared journals. */
   totals(): Promise<Totals>;
-  /** What this server alone has answered, for its reports at exit. */
-  served(): Totals;
-  /** Whether a restart keeps its records. */
-  isDurable(sandbox: Sandbox): boolean;
 }

@@ -113,8 +113,8 @@ export class FilePersistence extends MemoryPersistence {
     this.#file = file;
   }
 
-  override run<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
-    if (sandbox !== this.#sandbox) return super.run(sandbox, call);
+  override runAtOnce<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
+    if (sandbox !== this.#sandbox) return super.runAtOnce(sandbox, call);
     const outcome = call();
     const { before, state } = outcome;
     // While nothing is being written, what leaves the store alone has nothing to wait for.

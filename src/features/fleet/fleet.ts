@@ -7,7 +7,7 @@ import { Totals } from '../../core/sandbox/coverage.ts';
 import { type HoldEnd, isHeld } from '../../core/sandbox/exchange.ts';
 import type { Release, Released } from '../../core/sandbox/holds.ts';
 import { MAX_REMEMBERED_BYTES } from '../../core/sandbox/journal.ts';
-import type { JournalReader, Persistence } from '../../core/sandbox/persistence.ts';
+import type { JournalReader } from '../../core/sandbox/persistence.ts';
 import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
@@ -16,7 +16,7 @@ import { storeText } from '../../core/store/store-text.ts';
 import type { StorageContext } from '../../server/feature.ts';
 import { packageVersion } from '../../server/files.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
-import type { Storage } from '../../server/open-sandboxes.ts';
+import type { ServerPersistence, Storage } from '../../server/open-sandboxes.ts';
 import type { FleetContext } from './fleet-journal.ts';
 import { FleetSandbox } from './fleet-sandbox.ts';
 import { compactTotals, readTotals } from './fleet-totals.ts';
@@ -93,7 +93,7 @@ function hashStart({ store, scenarios, options: _, ...start }: Start, agreed: un
 }
 
 /** Keeps the sandboxes of all servers in Redis. */
-class Fleet implements Storage, Persistence {
+class Fleet implements Storage, ServerPersistence {
   readonly isShared = true;
   readonly whyNoUndo =
     'servers that share sandboxes (--shared) keep no earlier states and have one start for all sandboxes';
@@ -186,6 +186,10 @@ class Fleet implements Storage, Persistence {
 
   run<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T> {
     return this.#open(sandbox).run(call);
+  }
+
+  runAtOnce<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T> {
+    return this.run(sandbox, call);
   }
 
   journal(sandbox: Sandbox): JournalReader {

@@ -7,11 +7,11 @@ import type { ErrorCode, StatusOf } from '../../core/contract/error-codes.ts';
 import { findControlTarget, parseTarget } from '../../core/contract/target.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { finishRefusal } from '../../core/sandbox/create-exchange.ts';
-import type { Persistence } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../../core/service/reply.ts';
 import { describe } from '../../core/words.ts';
 import { answerAndKeep } from '../arrival.ts';
+import type { ServerPersistence } from '../open-sandboxes.ts';
 import type { BaseOptions, Timeouts } from '../options.ts';
 import { listenOn, openServer } from './open-server.ts';
 import { createBrokenRequest, type ServiceHandler } from './service-handler.ts';
@@ -30,7 +30,7 @@ export interface ListenerOptions extends Pick<BaseOptions, 'timeouts' | 'onNotic
   readonly loadApp: () => Promise<RequestListener>;
   /** Refuses what is not a request, and has it in its journal. */
   readonly sandbox: Sandbox;
-  readonly persistence: Persistence;
+  readonly persistence: ServerPersistence;
   readonly certificate?: Certificate | undefined;
 }
 

@@ -54,7 +54,7 @@ function openSandbox(fleet: Storage, start: Start, name: string, mayCreate: bool
   const sandbox = mayCreate ? sandboxes.getOrCreate(name) : sandboxes.find(name);
   if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);
   const journal = persistence.journal(sandbox);
-  const update = async <U extends Update>(change: (state: State) => U): Promise<U> =>
+  const update = <U extends Update>(change: (state: State) => U): Promise<U> =>
     persistence.run(sandbox, () => {
       const { state: before } = sandbox.read();
       const changed = change(before);
@@ -63,7 +63,7 @@ function openSandbox(fleet: Storage, start: Start, name: string, mayCreate: bool
   const subscribe = (listener: SandboxListener) => persistence.subscribe(sandbox, listener);
   const { fleet: prefix = '' } = persistence.status?.() ?? {};
   const key = (part: string) => `${prefix}:${name}:${part}`;
-  return { sandbox, journal, subscribe, update, persistence, prefix, key };
+  return { journal, subscribe, update, persistence, prefix, key };
 }
 
 describeWithRedis('the storage of a fleet', () => {

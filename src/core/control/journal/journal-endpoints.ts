@@ -143,7 +143,7 @@ export const JOURNAL_ENDPOINTS = [
   endpoint('deleteRequests', 'DELETE /requests', {
     summary: 'Clear the journal',
     replies: { 204: 'Cleared.' },
-    handle: async ({ sandbox, parts }) =>
+    handle: ({ sandbox, parts }) =>
       parts.persistence.run(sandbox, () => ({
         ...outcome(sandbox.read().state, NO_CONTENT),
         clears: 'journal',
