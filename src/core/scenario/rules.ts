@@ -1,3 +1,4 @@
+import { hashOf } from '../bytes.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { isObject } from '../json.ts';
 import { LIMITS } from '../limits.ts';
@@ -36,6 +37,8 @@ type RuleSource = 'active' | 'prefer' | 'latch';
 interface OperationRule {
   readonly rule: Rule;
   readonly counter: string;
+  /** Sets what it draws apart from what other rules draw. */
+  readonly stream: number;
   readonly isCounting: boolean;
   readonly tests: readonly CallTest[];
 }
@@ -61,12 +64,12 @@ export function createRuleBook(
   source: RuleSource = 'active',
   owner?: string,
 ): RuleBook {
-  const prepare = (rule: Rule, id: OperationId): OperationRule => ({
-    rule,
-    counter: counterKey(source, owner ?? rule.scenario, rule),
-    isCounting: isCounted(rule),
-    tests: rule.where.map((condition) => createCallTest(id, condition)),
-  });
+  const prepare = (rule: Rule, id: OperationId): OperationRule => {
+    const counter = counterKey(source, owner ?? rule.scenario, rule);
+    const stream = Number.parseInt(hashOf(counter), 36);
+    const tests = rule.where.map((condition) => createCallTest(id, condition));
+    return { rule, counter, stream, isCounting: isCounted(rule), tests };
+  };
   const forOperation = (id: OperationId): OperationRule[] =>
     rules.flatMap((rule) => (rule.on.includes(id) ? [prepare(rule, id)] : []));
   return new Map(OPERATION_IDS.map((id) => [id, forOperation(id)]));
@@ -135,22 +138,27 @@ export function matchRules(
   seed: number,
 ): RuleMatch | undefined {
   let match: RuleMatch | undefined;
-  for (const { rule, counter: name, isCounting, tests } of book.get(call.operation) ?? []) {
+  for (const known of book.get(call.operation) ?? []) {
+    const { isCounting, tests } = known;
     if (match !== undefined && !isCounting) continue;
     if (!tests.every((test) => test(call))) continue;
-    const count = isCounting ? counter.add(name) : 0;
-    match ??= applyRule(rule, count, seed);
+    const count = isCounting ? counter.add(known.counter) : 0;
+    match ??= applyRule(known, count, seed);
   }
   return match;
 }
 
 /** @param call the number of calls that `on` and `where` have matched, including this one */
-function applyRule(rule: Rule, call: number, seed: number): RuleMatch | undefined {
+function applyRule(
+  { rule, stream }: OperationRule,
+  call: number,
+  seed: number,
+): RuleMatch | undefined {
   const { scenario, number, calls, chance } = rule;
   const isMeant = ({ from, to, step }: Calls) =>
     call >= from && call <= to && (call - from) % step === 0;
   if (calls?.some(isMeant) === false) return undefined;
-  const drawn = randomInteger(seed, number - 1, call);
+  const drawn = randomInteger(seed, stream, call);
   if (chance < 1 && randomShare(drawn, 'chance') >= chance) return undefined;
   const delay = rule.delay === undefined ? 0 : Math.round(drawDelay(rule.delay, drawn));
   return { ...rule, by: `${scenario}#${number}`, reason: describeRule(rule, call), delay };

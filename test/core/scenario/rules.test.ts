@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { OperationId } from '../../../src/core/contract/operations.ts';
 import { LIMITS } from '../../../src/core/limits.ts';
+import type { Rule } from '../../../src/core/scenario/rule-shape.ts';
 import {
   CallCounter,
   createRuleBook,
   matchRules,
   NO_COUNTS,
+  type RuleBook,
   type RuleMatch,
 } from '../../../src/core/scenario/rules.ts';
 import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
@@ -26,12 +28,19 @@ const withHeaders = (...headers: string[]) => call('getPet', { headers });
 const createPet = (text: string) => callOf('createPet', Buffer.from(text));
 const updateInventory = (text: string) => callOf('updateInventory', Buffer.from(text));
 
+function read(rules: Rules, scenario = 'test'): readonly Rule[] {
+  const whole = rules.map((it) => ({ on: 'getPet', fault: 'reset', ...it }));
+  const reading = readScenario({ rules: whole }, scenario);
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
+  return reading.value.rules;
+}
+
 /** What rules decide about some calls, one after the other. */
 function decisions(rules: Rules, calls: readonly Call[], seed = 1): (RuleMatch | undefined)[] {
-  const whole = rules.map((it) => ({ on: 'getPet', fault: 'reset', ...it }));
-  const reading = readScenario({ rules: whole }, 'test');
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
-  const book = createRuleBook(reading.value.rules);
+  return decisionsBy(createRuleBook(read(rules)), calls, seed);
+}
+
+function decisionsBy(book: RuleBook, calls: readonly Call[], seed = 1): (RuleMatch | undefined)[] {
   let counts = NO_COUNTS;
   return calls.map((it) => {
     const counter = new CallCounter(counts);
@@ -114,6 +123,33 @@ describe('rules', () => {
     const delays = (seed: number) => decisions([chancy], times(50), seed).map((it) => it?.delay);
     expect(delays(1)).toEqual(delays(1));
     expect(delays(1)).not.toEqual(delays(2));
+  });
+
+  test.each<[string, readonly Rule[]]>([
+    ['rules of one scenario', read([{ chance: 0.5 }, { chance: 0.5 }])],
+    [
+      'the first rules of two scenarios',
+      ['a', 'b'].flatMap((name) => read([{ chance: 0.5 }], name)),
+    ],
+  ])('draw apart for %s', (_what, rules) => {
+    const firsts = decisionsBy(createRuleBook(rules), times(400)).map((it) => it?.by);
+    const counts = [...rules, undefined].map((rule) => {
+      const by = rule && `${rule.scenario}#${rule.number}`;
+      return firsts.filter((it) => it === by).length;
+    });
+    expect(counts.map((count) => Math.round(count / 100))).toEqual([2, 1, 1]);
+  });
+
+  test('draw apart for two latches, and for a scenario and a preference for it', () => {
+    const rules = read([{ chance: 0.5 }]);
+    const books = [
+      createRuleBook(rules),
+      createRuleBook(rules, 'prefer', 'test'),
+      createRuleBook(rules, 'latch', 'one'),
+      createRuleBook(rules, 'latch', 'other'),
+    ];
+    const drawn = books.map((book) => decisionsBy(book, times(50)).map(Boolean).join());
+    expect(new Set(drawn).size).toBe(4);
   });
 
   test('draw half of the log-normal delays below the median, and none above the limit', () => {
