@@ -136,8 +136,8 @@ function decide(
 
 function withResult(state: State, store: State['store'], rates: ServiceState['rates']): State {
   const { counters } = state;
-  const isSame = store === state.store && rates === counters.rates;
-  return isSame ? state : { ...state, store, counters: { ...counters, rates } };
+  if (rates !== counters.rates) return { ...state, store, counters: { ...counters, rates } };
+  return store === state.store ? state : { ...state, store };
 }
 
 /**

@@ -158,13 +158,18 @@ export class Journal {
   }
 }
 
-/** @param max bytes of a body that stays: by default, of one that a journal keeps */
+/** @param max bytes of a body that stays, decoded or not: by default, of one that a journal keeps */
 export function withoutBodies(exchange: Exchange, max = LIMITS.keptBody): Exchange {
-  const { request, reply } = exchange;
-  if (request.size <= max && (reply === undefined || reply.size <= max)) return exchange;
-  const shorten = <M extends Message>(message: M): M =>
-    message.size > max ? { ...message, body: undefined, decoded: undefined } : message;
-  return { ...exchange, request: shorten(request), reply: reply && shorten(reply) };
+  const [request, reply] = [shorten(exchange.request, max), exchange.reply];
+  const shorter = reply && shorten(reply, max);
+  const isSame = request === exchange.request && shorter === reply;
+  return isSame ? exchange : { ...exchange, request, reply: shorter };
+}
+
+function shorten<M extends Message>(message: M, max: number): M {
+  const { size, decoded = '' } = message;
+  const isShort = size <= max && decoded.length <= max;
+  return isShort ? message : { ...message, body: undefined, decoded: undefined };
 }
 
 /** About what the objects of an exchange take, without texts and bytes. */
@@ -174,15 +179,18 @@ const COUNTER_BYTES = 64;
 /** A copied chunk of records, the list of chunks, and a replaced record. */
 const STORE_BYTES = 4096;
 
-/** A body that the exchange before it shows as well is in memory once. */
+/** What the exchange before it has as well is in memory once. */
 export function countExchange({ target, request, reply }: Exchange, previous?: Exchange): number {
-  let bytes = EXCHANGE_BYTES + target.length;
-  for (const text of request.headers) bytes += TEXT_BYTES + text.length;
-  for (const text of reply?.headers ?? []) bytes += TEXT_BYTES + text.length;
-  if (request.body !== undefined) bytes += request.size;
-  const isShared = reply?.body === previous?.reply?.body;
-  if (reply?.body !== undefined && !isShared) bytes += reply.size;
-  return bytes;
+  const own = EXCHANGE_BYTES + target.length + countMessage(request, previous?.request);
+  return reply === undefined ? own : own + countMessage(reply, previous?.reply);
+}
+
+function countMessage({ headers, body, decoded = '', size }: Message, previous?: Message): number {
+  let bytes = 0;
+  if (headers !== previous?.headers) {
+    for (const text of headers) bytes += TEXT_BYTES + text.length;
+  }
+  return body === undefined || body === previous?.body ? bytes : bytes + size + decoded.length;
 }
 
 function countStates({ store, counters }: State, after: State): number {

@@ -139,7 +139,7 @@ export class Records<R extends object> {
     const { highestId } = this;
     const highest = highestId === undefined || id > highestId ? id : highestId;
     return this.#written.length < MAX_WRITTEN
-      ? this.#copy(size, this.#chunks, [...this.#written, record], highest)
+      ? this.#copy(size, this.#chunks, this.#written.concat(record), highest)
       : this.#copy(size, this.#all(), [record], highest);
   }
 

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { LIMITS } from '../../../src/core/limits.ts';
 import { Totals } from '../../../src/core/sandbox/coverage.ts';
 import { Journal, MAX_REMEMBERED_BYTES, MemoryBudget } from '../../../src/core/sandbox/journal.ts';
 import { initialState, type State } from '../../../src/core/sandbox/state.ts';
 import { createStart } from '../../../src/core/scenario/sandbox-start.ts';
+import { createReply, DOCUMENTED } from '../../../src/core/service/reply.ts';
 import { createStore, EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { exchangeWith } from '../../helpers/exchange.ts';
 
@@ -15,8 +17,8 @@ function openJournals() {
   const open = (name: string) => {
     const journal = new Journal(name, context);
     const add = (count: number): void => {
-      const request = { headers: [], body: Buffer.from('{}'), size: SIZE };
       for (let made = 0; made < count; made += 1) {
+        const request = { headers: [], body: Buffer.from('{}'), size: SIZE };
         journal.add(exchangeWith({ request }), state, state);
       }
     };
@@ -79,4 +81,20 @@ test('states of undo share the budget with exchanges, but the latest edit of a s
   other.add(300);
   expect(one.journal.size().size).toBe(0);
   expect(one.journal.edits.last()).toBeDefined();
+});
+
+test('what a coded body becomes counts too, and a body that is long only then is not kept', () => {
+  const [one, other] = openJournals();
+  const replyWith = (length: number) => {
+    const content = { body: Buffer.from([31]), mediaType: 'application/json' };
+    const reply = { ...createReply(DOCUMENTED, 200, content), decoded: 'x'.repeat(length) };
+    return exchangeWith({ reply });
+  };
+  const state = initialState(createStart({}, EMPTY_STORE), 0);
+  one.journal.add(replyWith(LIMITS.keptBody + 1), state, state);
+  expect(one.journal.find(1)?.reply).toMatchObject({ body: undefined, decoded: undefined });
+  for (let made = 0; made < FITTING; made += 1) one.journal.add(replyWith(SIZE), state, state);
+  expect(one.journal.size()).toMatchObject({ dropped: 0, size: FITTING + 1 });
+  other.add(5);
+  expect(one.journal.size().dropped).toBeGreaterThanOrEqual(5);
 });
