@@ -3,7 +3,7 @@ import type { Json } from '../json.ts';
 import { LIMITS, MAX_RECORDS } from '../limits.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { dictionary, type ObjectMembers, object, optional } from '../shape/objects.ts';
-import { eachOf, partOf } from '../shape/record-shapes.ts';
+import { changesOf, eachOf } from '../shape/record-shapes.ts';
 import {
   choice,
   convert,
@@ -69,14 +69,14 @@ function collectionChangesShape<M extends ObjectMembers, Id extends keyof M & st
   { members }: { readonly members: M },
   id: Id,
 ) {
-  const records = list(partOf(members, [id]));
+  const records = list(changesOf(members, id));
   return either(
     convert(records, (set) => ({ ...NO_CHANGES, set })),
     convert(
       object({
         set: optional(
           records,
-          `Records, merged by \`${id}\`: omitted fields stay unchanged. A new record must be complete.`,
+          `Records, merged by \`${id}\`: omitted fields stay unchanged, and null removes an optional one. A new record must be complete.`,
         ),
         remove: optional(REMOVED, 'Ids of records to remove, or `all`. Applied first.'),
         each: optional(

@@ -20,6 +20,10 @@ export type RecordChanges<M extends ObjectMembers> = {
     | undefined;
 };
 
+type IdOf<M extends ObjectMembers, Id extends keyof M> = {
+  readonly [Name in Id]: InputOf<M[Name]['shape']>;
+};
+
 /** Members to change in each record with one of the values in `where`; null matches an absent one. */
 type EachChange<M extends ObjectMembers, Id extends keyof M> = Omit<RecordChanges<M>, Id> & {
   readonly where?:
@@ -67,11 +71,16 @@ export function partOf(members: ObjectMembers, names: readonly string[]): Object
   return object(withoutDefaults);
 }
 
-export function changesOf<const M extends ObjectMembers>(
+/** @param id required, to say of which record they are */
+export function changesOf<const M extends ObjectMembers, Id extends keyof M & string = never>(
   members: M,
-): Shape<Readonly<Record<string, unknown>>, RecordChanges<M>>;
-export function changesOf(members: ObjectMembers): Shape<Readonly<Record<string, unknown>>> {
-  return object(mapMembers(members, nullable));
+  id?: Id,
+): Shape<Readonly<Record<string, unknown>>, RecordChanges<M> & IdOf<M, Id>>;
+export function changesOf(
+  members: ObjectMembers,
+  id?: string,
+): Shape<Readonly<Record<string, unknown>>> {
+  return object(mapMembers(members, (member, name) => (name === id ? member : nullable(member))));
 }
 
 /** Changes of every record that `where` matches, beside it. `id` stays. */

@@ -56,13 +56,15 @@ function mergeCollection<Name extends CollectionName>(
   }
   const former: Records<StoredRecord[Name]> = store[name];
   const left = remove === 'all' ? former.cleared() : former.without(remove);
-  const records = changeEach(left, STORED_RECORDS[name].members, each);
+  const stored = STORED_RECORDS[name];
+  const records = changeEach(left, stored.members, each);
   const changed = new Map<bigint, StoredRecord[Name]>();
   for (const [index, fields] of set.entries()) {
     const place = [...at, 'set', index];
     const { [ID_NAME[name]]: id } = fields;
     const known = typeof id === 'bigint' ? (changed.get(id) ?? records.get(id)) : undefined;
-    const record = STORED_RECORDS[name].read({ ...known, ...fields }, place, report);
+    const merged = applyRecordChanges<AnyRecord>(stored.members, known ?? {}, fields);
+    const record = stored.read(merged, place, report);
     if (record !== undefined) changed.set(records.idOf(record), record);
     reportMissingAnimal(store.animals, fields.petId, [...place, 'petId'], report);
   }

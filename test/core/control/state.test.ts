@@ -53,6 +53,10 @@ describe('the state in the control API', () => {
         { animals: [sold], orders },
       ],
       [
+        { animals: [{ id: 1, status: null }], orders: [{ id: 3, status: null }] },
+        { animals: [rex], orders },
+      ],
+      [
         { animals: { remove: [1], set: [max] }, orders: others },
         { animals: [max], orders: others },
       ],

@@ -88,7 +88,7 @@ export const STATE_ENDPOINTS = [
   endpoint('mergeState', 'PATCH /state', {
     summary: 'Merge records into the store by id',
     description:
-      'Fields that a record leaves out keep their values; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
+      'Fields that a record leaves out keep their values, and null removes an optional one; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
     body: { shape: named('StateChanges', CHANGES) },
     example: { body: { orders: [{ id: 1, status: 'shipped' }] } },
     replies: { 200: WHOLE_STATE },
