@@ -52,12 +52,9 @@ export function answer(
   preference?: Preference,
 ): Outcome<Exchange> {
   const serviceState = readServiceState(state, now.wall);
-  const { decided, state: ran } = decide(state, request, serviceState, preference);
-  const after = state.settings.isLagging
-    ? { ...ran, past: rememberStore(state.past, state.store, ran.store, serviceState.now) }
-    : ran;
+  const { decided, ran } = decide(state, request, serviceState, preference);
   const isLeftOut = isManual(request);
-  const { counters } = after;
+  const { counters } = ran;
   const found = isLeftOut ? NONE : findInRequest(decided);
   const { findings, recent } = isLeftOut
     ? { findings: NONE, recent: counters.recent }
@@ -65,8 +62,11 @@ export function answer(
   const all = findings.length === 0 ? found : [...found, ...findings];
   const noted = createExchange(decided, all, now, state);
   const exchange = isLeftOut ? { ...noted, covers: NONE } : noted;
-  const isSame = recent === counters.recent;
-  const next = isSame ? after : { ...after, counters: { ...counters, recent } };
+  const past = state.settings.isLagging
+    ? rememberStore(state.past, state.store, ran.store, serviceState.now)
+    : state.past;
+  const isSame = recent === counters.recent && past === state.past;
+  const next = isSame ? ran : { ...ran, past, counters: { ...counters, recent } };
   return { before: state, state: next, result: exchange, exchange };
 }
 
@@ -81,14 +81,15 @@ export function isManual({
   return replays !== undefined || findHeader(headers, 'mock-client') !== undefined;
 }
 
+/** Decides the reply. `ran` is the state once the operation has run. */
 function decide(
   state: State,
   request: ServiceRequest,
   serviceState: ServiceState,
   preference: Preference | undefined,
-): { readonly decided: DecidedRequest; readonly state: State } {
+): { readonly decided: DecidedRequest; readonly ran: State } {
   const { call, supplied, route } = request;
-  let after = state;
+  let ran = state;
   let reply: Reply | undefined;
   let match: RuleMatch | undefined;
   if (supplied !== undefined) {
@@ -101,7 +102,7 @@ function decide(
     const trace = new AssumptionTrace(serviceState.choices);
     reply = errorReply(trace, 'invalid_input', 400, preference.wrong);
   } else {
-    ({ state: after, result: match } = matchCall(state, call, preference));
+    ({ state: ran, result: match } = matchCall(state, call, preference));
     if (needsService(match)) {
       const { store, now } = serviceState;
       const isRead = operationShape(call.operation).method === 'GET';
@@ -109,7 +110,7 @@ function decide(
       const isPast = seen !== store;
       const asked = isPast ? { ...serviceState, store: seen } : serviceState;
       const result = SERVICE[call.operation](asked, call);
-      after = withResult(after, isPast ? store : result.store, result.rates);
+      ran = withResult(ran, isPast ? store : result.store, result.rates);
       reply = result.reply;
       if (isPast && match) reply = { ...reply, basis: { kind: 'forced', by: match.by } };
     }
@@ -131,7 +132,7 @@ function decide(
     isCarriedOut,
     isDelivered: isWhole,
   };
-  return { decided, state: after };
+  return { decided, ran };
 }
 
 function withResult(state: State, store: State['store'], rates: ServiceState['rates']): State {

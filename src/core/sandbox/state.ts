@@ -119,10 +119,10 @@ export function activate(
   scenarios: readonly Scenario[],
   { wall }: Pick<Instant, 'wall'>,
 ): State {
-  const before = state.settings.active;
-  const active = scenarios.map((wanted) => before.find((known) => isSame(known, wanted)) ?? wanted);
-  const added = active.filter((scenario) => !before.includes(scenario));
-  const ended = before.filter((scenario) => !active.includes(scenario));
+  const former = state.settings.active;
+  const active = scenarios.map((wanted) => former.find((known) => isSame(known, wanted)) ?? wanted);
+  const added = active.filter((scenario) => !former.includes(scenario));
+  const ended = former.filter((scenario) => !active.includes(scenario));
   const clock = added.reduce((now, scenario) => setClock(now, scenario.clock, wall), state.clock);
   const isExpiring = added.some(({ keys }) => keys.expires !== undefined);
   const startedAt = isExpiring ? readClock(clock, wall) : state.settings.startedAt;
@@ -165,11 +165,11 @@ export function restart(
 ): State {
   const { settings, clock, store, snapshots, scenarios } = state;
   const fresh = { ...initialState(start, wall), snapshots };
-  const active = keep.has('scenario') ? activate(fresh, settings.active, { wall }) : fresh;
+  const begun = keep.has('scenario') ? activate(fresh, settings.active, { wall }) : fresh;
   return {
-    ...changeLayers(active, {
+    ...changeLayers(begun, {
       byHand: keep.has('assumptions') ? settings.byHand : start.byHand,
-      startedAt: readClock(keep.has('clock') ? clock : active.clock, wall),
+      startedAt: readClock(keep.has('clock') ? clock : begun.clock, wall),
     }),
     ...(keep.has('store') && { store }),
     ...(keep.has('clock') && { clock }),
@@ -197,9 +197,9 @@ export function withEntry<T>(
   name: string,
   value: T | undefined,
 ): ReadonlyMap<string, T> {
-  const after = new Map(map);
-  after.delete(name);
-  return value === undefined ? after : after.set(name, value);
+  const changed = new Map(map);
+  changed.delete(name);
+  return value === undefined ? changed : changed.set(name, value);
 }
 
 /** Earlier stores, for rules with `lag`: kept while an active rule has one. */
