@@ -245,11 +245,15 @@ export function childEnvironment(
 
 const LOOPBACK = ['localhost', '127.0.0.1', '::1'];
 
-/** Where a proxy is set, keeps it from calls to this machine, which it would send elsewhere. */
+/**
+ * Where a proxy is set, keeps it from calls to this machine, which it would send elsewhere. Programs
+ * disagree on which of the two variables wins, so each keeps its own list.
+ */
 function bypassProxy(inherited: Readonly<Record<string, string | undefined>>, host: string) {
   const names = Object.keys(inherited).filter((name) => /^(?:https?|all)_proxy$/i.test(name));
-  const { no_proxy: lower, NO_PROXY: upper = lower } = inherited;
-  if (!names.some((name) => inherited[name]) || upper === '*') return {};
-  const hosts = [...new Set([...(upper ? [upper] : []), ...LOOPBACK, host])].join(',');
-  return { NO_PROXY: hosts, no_proxy: hosts };
+  if (!names.some((name) => inherited[name])) return {};
+  const { no_proxy: lower, NO_PROXY: upper } = inherited;
+  const extend = (list = '') =>
+    list === '*' ? list : [...new Set([list, ...LOOPBACK, host])].filter(Boolean).join(',');
+  return { NO_PROXY: extend(upper || lower), no_proxy: extend(lower || upper) };
 }

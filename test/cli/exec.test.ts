@@ -48,14 +48,18 @@ describe.concurrent('the command', () => {
   });
 
   const proxy = { HTTP_PROXY: 'http://127.0.0.1:9', no_proxy: 'a.test' };
-  const past = 'a.test,localhost,127.0.0.1,::1,127.0.0.2';
+  const own = 'localhost,127.0.0.1,::1,127.0.0.2';
+  const past = `a.test,${own}`;
   test.each<[KeyLists, { keys: KeyLists }[], Environment, object]>([
     [{}, [], {}, { PETSTORE_MOCK_KEY: 'demo-key', PETSTORE_MOCK_CONTROL_TOKEN: 't' }],
     [{ invalid: ['demo-key'] }, [], {}, { PETSTORE_MOCK_KEY: 'demo-read-only-key' }],
     [{}, [{ keys: { invalid: 'all' } }], {}, { PETSTORE_MOCK_KEY: 'demo-key' }],
     [{}, [], proxy, { NO_PROXY: past, no_proxy: past }],
     [{}, [], { HTTP_PROXY: '' }, { NO_PROXY: undefined }],
-    [{}, [], { ...proxy, no_proxy: '*' }, { no_proxy: '*', NO_PROXY: undefined }],
+    [{}, [], { ...proxy, no_proxy: '*' }, { NO_PROXY: '*', no_proxy: '*' }],
+    [{}, [], { ...proxy, NO_PROXY: 'b.test' }, { NO_PROXY: `b.test,${own}`, no_proxy: past }],
+    [{}, [], { ...proxy, NO_PROXY: '' }, { NO_PROXY: past, no_proxy: past }],
+    [{}, [], { ALL_PROXY: 'http://127.0.0.1:9' }, { NO_PROXY: own, no_proxy: own }],
   ])(
     'with keys %j, scenarios %j and variables %j has %j',
     (keys, scenarios, inherited, expected) => {

@@ -1,8 +1,15 @@
 import { breakReply, type SlowPiece, type WireReply } from '../../core/scenario/broken-reply.ts';
-import { hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
+import { type FaultWith, hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
 import { createResponse, networkError } from './create-response.ts';
 import { delay } from './waiting.ts';
+
+/** How long a caller waits that gets no reply, in milliseconds. */
+const SILENCES: Readonly<Record<FaultWith<'replaces'>['kind'], number>> = {
+  reset: 0,
+  close: 0,
+  hang: MAX_DELAY_MS,
+};
 
 /** What a caller of `fetch` sees of a fault. Rejects where it sees no reply. */
 export async function breakResponse(
@@ -10,9 +17,11 @@ export async function breakResponse(
   reply: WireReply | undefined,
   { method, signal }: Pick<Request, 'method' | 'signal'>,
 ): Promise<Response> {
-  if (fault.kind === 'hang') await delay(signal, MAX_DELAY_MS);
-  if (reply === undefined || hasEffect(fault, 'replaces'))
+  if (hasEffect(fault, 'replaces')) {
+    if (SILENCES[fault.kind] > 0) await delay(signal, SILENCES[fault.kind]);
     throw networkError('fetch failed', fault);
+  }
+  if (reply === undefined) throw new Error(`${fault.kind} needs a reply`);
   const { status, headers, content, isCut, pieces } = breakReply(fault, reply, method);
   if (pieces !== undefined) return createResponse(status, headers, sendSlowly(pieces, signal));
   if (!isCut) return createResponse(status, headers, content);

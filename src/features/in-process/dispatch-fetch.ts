@@ -85,8 +85,8 @@ function limitBody({ bytes }: Pick<ReceivedRequest, 'bytes'>, limit: number): Re
   return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
 }
 
-/** Mocks whose next call meets a reset, as if `fetch` had one connection. */
-const stale = new WeakSet<ServiceParts>();
+/** Sandboxes whose next call meets a reset, as if `fetch` had one connection to each. */
+const stale = new WeakSet<Sandbox>();
 
 async function callService(
   sent: ReceivedRequest,
@@ -94,9 +94,10 @@ async function callService(
   parts: ServiceParts,
 ): Promise<Response> {
   const { signal } = sent;
-  if (stale.delete(parts)) throw networkError('fetch failed', { kind: 'stale-connection' });
   const onDisconnect = (act: () => void) => onAbort(signal, act);
   const arrival = openArrival(parts, sent, target, onDisconnect);
+  const { sandbox } = arrival.location;
+  if (stale.delete(sandbox)) throw networkError('fetch failed', { kind: 'stale-connection' });
   const limit = bodyLimit(arrival);
   const body = limit === undefined ? NO_BODY : limitBody(sent, limit);
   const exchange = await answerArrival(arrival, body);
@@ -105,7 +106,7 @@ async function callService(
   const due = new Promise<void>((send) => sendWhenDue(arrival, exchange, pause, send));
   await untilAborted(signal, due);
   const { fault, reply } = exchange;
-  if (hasEffect(fault, 'outlasts')) stale.add(parts);
+  if (hasEffect(fault, 'outlasts')) stale.add(sandbox);
   if (isWireFault(fault)) {
     // Imported here, since few mocks have faults.
     const { breakResponse } = await import('./broken-response.ts');

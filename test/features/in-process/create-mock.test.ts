@@ -151,10 +151,12 @@ describe('createMock', () => {
     },
   );
 
-  test('rejects the call after a stale connection, and no other', async () => {
+  test('rejects the next call of a sandbox after a stale connection, and no other', async () => {
     const rule = { on: 'getPet' as const, calls: 1, fault: 'stale-connection' as const };
     const mock = createMock({ scenarios: [{ rules: [rule] }] });
     expect((await get(mock, '/pets/1')).status).toBe(200);
+    const elsewhere = { headers: { Authorization: `Bearer ${mock.key}~other` } };
+    expect((await mock.fetch(`${mock.url}/pets`, elsewhere)).status).toBe(200);
     await expect(get(mock, '/pets/1')).rejects.toMatchObject({ cause: { code: 'ECONNRESET' } });
     expect((await get(mock, '/pets/1')).status).toBe(200);
   });
