@@ -69,14 +69,18 @@ describe('the house', () => {
     expect(violations(isAllowed, ringOf, client)).toEqual([]);
   });
 
-  test('the tests of the core and the server name no feature, and stay when one goes', () => {
-    const tests = ['core', 'server'].flatMap((ring) =>
-      readdirSync(join(packageRoot, 'test', ring), { recursive: true, encoding: 'utf8' })
-        .filter((file) => file.endsWith('.ts'))
-        .map((file) => `test/${ring}/${file}`),
-    );
-    expect(tests.length).toBeGreaterThan(40);
-    expect(tests.filter((file) => /from '[./]+src\/features\//.test(read(file)))).toEqual([]);
+  test('the tests of the core, the server and a feature name no other feature, and stay when one goes', () => {
+    const tests = readdirSync(join(packageRoot, 'test'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /^(?:core|server|features\/[^/]+)\/.*\.ts$/.test(file))
+      .map((file) => `test/${file}`);
+    expect(tests.length).toBeGreaterThan(60);
+    const named = tests.flatMap((file) => {
+      const imports = read(file).matchAll(/from '[./]+src\/(features\/[^/]+)\//g);
+      return [...imports].flatMap(([, other]) =>
+        file.startsWith(`test/${other}/`) ? [] : [`${file} names ${other}`],
+      );
+    });
+    expect(named).toEqual([]);
   });
 
   test('a folder of the core imports only from those above it', () => {

@@ -24,6 +24,7 @@ import { storeText } from '../../src/core/store/store-text.ts';
 import { openStoreFile } from '../../src/features/disk/file.ts';
 import { joinFleet } from '../../src/features/fleet/fleet.ts';
 import { changedParts } from '../../src/features/fleet/state-parts.ts';
+import { undoLatest } from '../../src/features/time-travel/handlers.ts';
 import { loadFixture } from '../../src/server/fixtures.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
 import { MemoryPersistence } from '../../src/server/open-sandboxes.ts';
@@ -202,6 +203,26 @@ test('a file has all that memory has', async () => {
     await conforms(steps, [serve(file.open)]);
     await file.close();
   }
+});
+
+test('an undo takes back the edit before it, even while a file of it is being written', async () => {
+  const file = await openStoreFile(join(folder, 'undone.json'), fixture);
+  const { sandbox, persistence } = serve(file.open);
+  const add = async (id: bigint) => {
+    const step = edit(`add ${id}`, (state) => {
+      const animals = state.store.animals.with({ id, name: 'Rex', categoryId: 1n });
+      return { state: { ...state, store: { ...state.store, animals } } };
+    });
+    await persistence.run(sandbox, () => step(sandbox));
+  };
+  const undo = () => undoLatest(persistence, sandbox, 'test');
+  const ids = [101n, 102n, 103n, 104n];
+  await add(101n);
+  const undone = Promise.all([add(102n), add(103n), undo(), add(104n), undo(), undo()]);
+  const whats = (await undone).flatMap((it) => (it === undefined ? [] : it.what));
+  expect(whats).toEqual(['add 104', 'add 103', 'add 102']);
+  expect(ids.filter((id) => sandbox.state.store.animals.has(id))).toEqual([101n]);
+  await file.close();
 });
 
 describeWithRedis('a fleet', () => {

@@ -19,7 +19,6 @@ import { currentInstant } from '../../../src/core/service/clock.ts';
 import { createStore, EMPTY_STORE } from '../../../src/core/store/store.ts';
 import { storeText } from '../../../src/core/store/store-text.ts';
 import { createStoreWriter, openStoreFile } from '../../../src/features/disk/file.ts';
-import { undoLatest } from '../../../src/features/time-travel/handlers.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
 import { createSandboxes } from '../../helpers/sandboxes.ts';
 
@@ -38,29 +37,6 @@ async function addAnimal(sandbox: Sandbox, persistence: Persistence, id: bigint)
   const text = { what: `add ${id}`, by: 'test' };
   await persistence.run(sandbox, () => sandbox.change(change, currentInstant(), text));
 }
-
-test('an undo takes back the edit before it, even while that is being written', async () => {
-  const file = await openStoreFile(join(folder, 'undone.json'), EMPTY_STORE);
-  const { sandbox, persistence } = serve(file);
-  const add = (id: bigint) => addAnimal(sandbox, persistence, id);
-  const undo = () => undoLatest(persistence, sandbox, 'test');
-  await add(1n);
-  const [, , one, , other, none] = await Promise.all([
-    add(2n),
-    add(3n),
-    undo(),
-    add(4n),
-    undo(),
-    undo(),
-  ]);
-  expect([one, other, none]).toMatchObject([
-    { what: 'add 4' },
-    { what: 'add 3' },
-    { what: 'add 2' },
-  ]);
-  expect([...sandbox.state.store.animals.ascending()].map(({ id }) => id)).toEqual([1n]);
-  await file.close();
-});
 
 test.each([
   [16, ['lock']],
