@@ -25,14 +25,12 @@ test('--version prints the version of the package', async () => {
     expect(await runInProcess(words)).toMatchObject(expected);
 });
 
-test.each([
-  ['--version', packageVersion()],
-  ['completion bash', 'complete -o bashdefault'],
-])('a working directory that is gone does not matter to %s', async (words, text) => {
-  const script = `mkdir gone; cd gone; rmdir ../gone; exec "$0" "$1" ${words}`;
+test('a working directory that is gone does not matter to what needs none', async () => {
+  const script = 'mkdir gone; cd gone; rmdir ../gone; exec "$0" "$1" completion bash';
   const program = ['-c', script, process.execPath, installedMain];
   const { code, output } = await runProgram('sh', program, { cwd: folder });
-  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(text) });
+  const text = expect.stringContaining('complete -o bashdefault');
+  expect({ code, output }).toEqual({ code: 0, output: text });
 });
 
 describe('--help', () => {

@@ -8,7 +8,7 @@ import { packageRoot } from '../../src/server/files.ts';
 import { type CallMock, clientCommand } from '../helpers/client-command.ts';
 import { spawnCommand } from '../helpers/command.ts';
 import { temporaryFolder } from '../helpers/folder.ts';
-import { runInProcess } from '../helpers/invocation.ts';
+import { runInProcess, startInProcess } from '../helpers/invocation.ts';
 import { type Environment, waitForEnd } from '../helpers/program.ts';
 
 const folder = temporaryFolder();
@@ -126,19 +126,21 @@ describe.concurrent('the command', () => {
   });
 });
 
-describe.concurrent('stopping', () => {
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s reaches the command', async (signal) => {
-    const script = `
-      for name in INT TERM HUP; do trap "echo SIG$name; exit 5" $name; done
-      echo up
-      while :; do sleep 0.05; done
-    `;
-    const { child, printed, exited } = spawnCommand(['exec', '--', 'sh', '-c', script]);
-    child.stdout.once('data', () => child.kill(signal));
-    expect((await exited).code).toBe(5);
-    expect(printed.stdout).toBe(`up\n${signal}\n`);
-  });
+// One at a time: a signal reaches all commands that run.
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s reaches the command', async (signal) => {
+  const file = join(folder, signal);
+  const script = `
+    for name in INT TERM HUP; do trap "echo SIG$name >> ${file}; exit 5" $name; done
+    echo up > ${file}
+    while :; do sleep 0.05; done
+  `;
+  const { kill } = startInProcess(['exec', '--', 'sh', '-c', script]);
+  await expect.poll(() => existsSync(file), { interval: 20 }).toBe(true);
+  expect((await kill(signal)).code).toBe(5);
+  expect(readFileSync(file, 'utf8')).toBe(`up\n${signal}\n`);
+});
 
+describe.concurrent('stopping', () => {
   test('leaves no process of the command running', async () => {
     const file = join(folder, 'left.pid');
     const { code } = await execShell([], `sleep 1000 & echo $! > ${file}; exit 3`);

@@ -26,12 +26,16 @@ export function runInProcess(words: readonly string[], env: Environment = {}): P
 /** The same without waiting for its end. */
 export function startInProcess(words: readonly string[], env: Environment = {}) {
   const [output, notices] = [new Printed(), new Printed()];
-  const earlier = process.listeners('SIGTERM');
-  const forget = rememberListeners();
+  const { listAdded, forget } = rememberListeners();
   const ended = run(words, env, createTerminal(output, notices, env)).then(({ exitCode }) => {
     forget();
     return { code: exitCode, stdout: output.text, stderr: notices.text };
   });
+  /** Does what a signal does, and waits for the end. */
+  const kill = (signal: Signal): Promise<Finished> => {
+    for (const listener of listAdded(signal)) listener(signal);
+    return ended;
+  };
   return {
     ended,
     /** Everything printed so far. */
@@ -40,12 +44,8 @@ export function startInProcess(words: readonly string[], env: Environment = {}) 
     /** Resolves with the next text on standard output or standard error. */
     printed: () => once(output, 'text'),
     told: () => once(notices, 'text'),
-    /** Does what SIGTERM does, and waits for the end. */
-    stop: (): Promise<Finished> => {
-      for (const listener of process.listeners('SIGTERM'))
-        if (!earlier.includes(listener)) listener('SIGTERM');
-      return ended;
-    },
+    kill,
+    stop: () => kill('SIGTERM'),
   };
 }
 
@@ -59,18 +59,21 @@ export async function serveInProcess(words: readonly string[], env: Environment 
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
+type Signal = (typeof SIGNALS)[number];
 
-/** Returns what undoes the changes to the listeners of this process, as its end would. */
-function rememberListeners(): () => void {
-  const before = SIGNALS.map((signal) => process.listeners(signal));
+/** Returns which listeners of this process are new, and what undoes the changes to them, as its end would. */
+function rememberListeners() {
+  const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]));
   const warned = process.listeners('warning');
-  return () => {
-    for (const [at, signal] of SIGNALS.entries()) {
-      const added = process.listeners(signal).filter((it) => !before[at]?.includes(it));
-      for (const listener of added) process.off(signal, listener);
+  const listAdded = (signal: Signal) =>
+    process.listeners(signal).filter((it) => before.get(signal)?.includes(it) !== true);
+  const forget = (): void => {
+    for (const signal of SIGNALS) {
+      for (const listener of listAdded(signal)) process.off(signal, listener);
     }
     // A log of JSON takes away who prints them in lines of text.
     process.removeAllListeners('warning');
     for (const listener of warned) process.on('warning', listener);
   };
+  return { listAdded, forget };
 }

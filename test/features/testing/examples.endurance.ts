@@ -142,6 +142,13 @@ const PAGES =
 
 // Side by side: each of them waits for the start of another program.
 describe.concurrent('the example for', () => {
+  test('node:test passes', async () => {
+    const cwd = join(folder, 'node-test');
+    const { code, output } = await runProgram(node, ['--test'], { cwd });
+    expect(output).toMatch(/pass 2\n/);
+    expect(code).toBe(0);
+  });
+
   test('vitest passes, on one server with a sandbox for each test', async () => {
     const { code, output } = await run('vitest', ['orders', 'patience', 'where']);
     expect(output).toMatch(/11 passed/);
