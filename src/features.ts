@@ -1,15 +1,15 @@
 import type { OptionsOf } from './core/shape/option-kinds.ts';
-import type { Intersection } from './core/words.ts';
+import type { Intersection } from './core/tables.ts';
 import { DASHBOARD } from './features/dashboard/feature.ts';
 import { DEPLOYMENT } from './features/deployment/feature.ts';
 import { DISK } from './features/disk/feature.ts';
-import { EVENTS } from './features/events/endpoints.ts';
+import { EVENTS } from './features/events/added-handlers.ts';
 import { FLEET } from './features/fleet/feature.ts';
-import { HAR } from './features/har/endpoints.ts';
+import { HAR } from './features/har/added-handlers.ts';
 import { OPENAPI } from './features/openapi/feature.ts';
-import { RESOURCES } from './features/resources/endpoints.ts';
-import { SCENARIOS } from './features/scenarios/endpoints.ts';
-import { TIME_TRAVEL } from './features/time-travel/endpoints.ts';
+import { RESOURCES } from './features/resources/added-handlers.ts';
+import { SCENARIOS } from './features/scenarios/added-handlers.ts';
+import { TIME_TRAVEL } from './features/time-travel/added-handlers.ts';
 import type { Feature } from './server/feature.ts';
 import type { BaseOptions } from './server/options.ts';
 import type { FeatureCommand, ProgramFeature } from './terminal/command.ts';
@@ -17,7 +17,7 @@ import type { Terminal } from './terminal/terminal.ts';
 
 /**
  * What this build of the mock has besides the core and the server. To take one off, remove its folder and its lines here:
- * the mock in process has every folder with an `endpoints.ts`.
+ * the mock in process has every folder with an `added-handlers.ts`.
  */
 const LISTED = [
   DASHBOARD, //

@@ -1,7 +1,7 @@
 /// <reference types="node" preserve="true" />
 import type { RequestListener } from 'node:http';
 import express from 'express';
-import { createStart } from './core/scenario/sandbox-start.ts';
+import { createStart } from './core/sandbox/start.ts';
 import { FEATURES, type ServerOptions } from './features.ts';
 import { loadFixtureSync } from './server/fixtures.ts';
 import { createExpressApp } from './server/http/app.ts';
@@ -36,16 +36,16 @@ export {
 } from './client/request-control.ts';
 export type { AssumptionId } from './core/contract/assumption-table.ts';
 export type { OperationId } from './core/contract/operations.ts';
-export type { RecordedExchange } from './core/control/journal/exchange-text.ts';
 export type { EditView } from './core/control/journal/journal-endpoints.ts';
+export type { RecordedExchange } from './core/control/journal/recorded-exchange.ts';
 export type { Alternative, Undone } from './core/control/journal/time-travel-endpoints.ts';
-export type { StoreState } from './core/control/state/state-endpoints.ts';
+export type { StoreState } from './core/control/store/store-endpoints.ts';
 export type { Int64 } from './core/json.ts';
 export type { FindingsReport } from './core/sandbox/coverage.ts';
 export type { CoverageReport, Finding, FindingCode } from './core/sandbox/report-shapes.ts';
 export type { RuleDefinition } from './core/scenario/rule-shape.ts';
-export { ScenarioError } from './core/scenario/sandbox-start.ts';
 export type { ScenarioName } from './core/scenario/scenario-names.ts';
+export { ScenarioError } from './core/scenario/scenario-records.ts';
 export type { ScenarioDefinition } from './core/scenario/scenario-shape.ts';
 export { FixtureError } from './core/store/fixture.ts';
 export {

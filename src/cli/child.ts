@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import spawn from 'cross-spawn';
 import { mockVariables, type ServerAccess } from '../client/mock-variables.ts';
 import { hostName } from '../core/contract/base-url.ts';
-import { override } from '../core/scenario/sandbox-start.ts';
+import { override } from '../core/sandbox/start.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
 import { findWorkingKey, type KeyLists } from '../core/service/keyring.ts';
 import { asError, errorCode } from '../core/thrown.ts';

@@ -1,4 +1,4 @@
-import { shellWord } from '../core/raw-http.ts';
+import { shellWord } from '../core/curl.ts';
 import { describe, suggest } from '../core/words.ts';
 import { packageVersion } from '../server/files.ts';
 import { UsageError } from '../terminal/command.ts';

@@ -1,4 +1,5 @@
-import { describe, rowNames } from '../core/words.ts';
+import { rowNames } from '../core/tables.ts';
+import { describe } from '../core/words.ts';
 import { FEATURE_COMMANDS, type FeatureCommandName, findFeatureCommand } from '../features.ts';
 import { type CommandShape, UsageError, type WordUsage } from '../terminal/command.ts';
 

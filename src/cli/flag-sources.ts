@@ -1,11 +1,12 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { closest, distance } from 'fastest-levenshtein';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
+import { firstProblems, formatProblem, type TextProblem } from '../core/problems.ts';
 import { type Member, object } from '../core/shape/objects.ts';
 import { refusalText } from '../core/shape/option-kinds.ts';
 import { readAs } from '../core/shape/shapes.ts';
 import { readJson } from '../core/shape/source-text.ts';
-import { firstProblems, formatProblem, isRowName, type TextProblem } from '../core/words.ts';
+import { isRowName } from '../core/tables.ts';
 import { readTextFile, UsageError, type Variables } from '../terminal/command.ts';
 import type { CommandName } from './command-table.ts';
 import {

@@ -1,9 +1,9 @@
 import { DEFAULT_URL } from '../core/contract/base-url.ts';
 import { DAY_MS } from '../core/contract/date-time.ts';
+import { SHELLS } from '../core/curl.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
-import { SHELLS } from '../core/raw-http.ts';
+import { forServers } from '../core/sandbox/mock-options.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
-import { forServers } from '../core/scenario/mock-options.ts';
 import { ASSUME } from '../core/scenario/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import {
@@ -20,7 +20,8 @@ import {
   words,
 } from '../core/shape/option-kinds.ts';
 import { choice, convert, list, text, type ValueOf } from '../core/shape/shapes.ts';
-import { type Intersection, joinWords, rowNames } from '../core/words.ts';
+import { type Intersection, rowNames } from '../core/tables.ts';
+import { joinWords } from '../core/words.ts';
 import { addedRows, findFeatureCommand } from '../features.ts';
 import { forServeAndExec, OPTION_GROUPS, TOKEN } from '../server/options.ts';
 import type { Command } from '../terminal/command.ts';

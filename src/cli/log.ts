@@ -1,8 +1,12 @@
-import { listCircumstances, type RecordedExchange } from '../core/control/journal/exchange-text.ts';
+import {
+  listCircumstances,
+  type RecordedExchange,
+} from '../core/control/journal/recorded-exchange.ts';
 import { DEFAULT_SANDBOX } from '../core/limits.ts';
 import { EXCHANGE_FIELDS } from '../core/sandbox/exchange-fields.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
-import { countText, escapeCharacter, roundDuration, rowNames } from '../core/words.ts';
+import { rowNames } from '../core/tables.ts';
+import { countText, escapeCharacter, roundDuration } from '../core/words.ts';
 import type { ServerOptions } from '../features.ts';
 import type { FinishedCall } from '../server/observers.ts';
 import {

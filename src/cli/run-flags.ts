@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
-import { ASSIGNMENTS, readAssignments } from '../core/scenario/mock-options.ts';
+import { ASSIGNMENTS, readAssignments } from '../core/sandbox/mock-options.ts';
 import {
   count,
   FILE,
@@ -13,7 +13,8 @@ import {
   words,
 } from '../core/shape/option-kinds.ts';
 import { choice, convert, list, text } from '../core/shape/shapes.ts';
-import { describe, isRowName, joinWords, rowNames, suggest } from '../core/words.ts';
+import { isRowName, rowNames } from '../core/tables.ts';
+import { describe, joinWords, suggest } from '../core/words.ts';
 import { FAIL_ON, FAILING_KINDS } from '../terminal/fail-on.ts';
 import { REPORT_FORMATS } from './reports.ts';
 import { FAULTS_BY_PLACE, SWEEP_FAULTS } from './sweep-plan.ts';

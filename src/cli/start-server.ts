@@ -1,9 +1,11 @@
 import { constants } from 'node:os';
 import { DEFAULTS } from '../core/limits.ts';
+import { ContentError } from '../core/problems.ts';
 import { StorageError } from '../core/sandbox/storage-error.ts';
-import { ScenarioError } from '../core/scenario/sandbox-start.ts';
+import { ScenarioError } from '../core/scenario/scenario-records.ts';
+import { isRowName } from '../core/tables.ts';
 import { asError, errorCode } from '../core/thrown.ts';
-import { ContentError, describe, isRowName } from '../core/words.ts';
+import { describe } from '../core/words.ts';
 import { FEATURES, type ServerOptions } from '../features.ts';
 import { CertificateError } from '../server/http/tls.ts';
 import { type LoadedFiles, loadFiles } from '../server/load-files.ts';

@@ -8,7 +8,7 @@ import {
 import { OPERATION_IDS, type OperationId, operationShape } from '../core/contract/operations.ts';
 import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
-import { rowNames } from '../core/words.ts';
+import { rowNames } from '../core/tables.ts';
 import type { CallTracker } from './call-tracker.ts';
 
 /** What a run has that the baseline has not. */

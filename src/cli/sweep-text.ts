@@ -1,4 +1,5 @@
-import { countText, rowNames } from '../core/words.ts';
+import { rowNames } from '../core/tables.ts';
+import { countText } from '../core/words.ts';
 import type { SweepReport } from '../terminal/command.ts';
 import {
   bold,

@@ -1,6 +1,6 @@
 import { formatControlUrl, parseAddress } from '../core/contract/target.ts';
 import type { ControlApi } from '../core/control/endpoints.ts';
-import type { StreamEvent } from '../core/control/journal/exchange-text.ts';
+import type { StreamEvent } from '../core/control/journal/recorded-exchange.ts';
 import type { ControlProblem } from '../core/control/reply.ts';
 import { isObject, parseJson, tryParseJson, writeJson } from '../core/json.ts';
 import { errorCode, NOT_TLS, UNTRUSTED_CERTIFICATE } from '../core/thrown.ts';

@@ -1,7 +1,7 @@
 import type { Choices } from '../core/contract/assumption-table.ts';
 import type { CollectionName } from '../core/contract/records.ts';
 import { formatServiceUrl } from '../core/contract/target.ts';
-import type { StoreState } from '../core/control/state/state-endpoints.ts';
+import type { StoreState } from '../core/control/store/store-endpoints.ts';
 import type { Int64 } from '../core/json.ts';
 import type { FindingsReport } from '../core/sandbox/coverage.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';

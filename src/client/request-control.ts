@@ -1,7 +1,7 @@
-import type { RecordedExchange } from '../core/control/journal/exchange-text.ts';
 import type { EditView } from '../core/control/journal/journal-endpoints.ts';
+import type { RecordedExchange } from '../core/control/journal/recorded-exchange.ts';
 import type { Alternative } from '../core/control/journal/time-travel-endpoints.ts';
-import type { StoreState } from '../core/control/state/state-endpoints.ts';
+import type { StoreState } from '../core/control/store/store-endpoints.ts';
 import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
 import type { ControlClient, QueryOf } from './control-client.ts';
 

@@ -1,5 +1,3 @@
-import { escapeCharacter } from './words.ts';
-
 /** Headers as they are written: names and values alternate. */
 export type RawHeaders = readonly string[];
 
@@ -84,62 +82,4 @@ export function readRetryAfter(headers: RawHeaders, now: number): number | undef
 /** Whether a body has a content coding (RFC 9110, section 8.4). */
 export function isCoded(headers: RawHeaders): boolean {
   return !/^(?:identity)?$/i.test(findHeader(headers, 'content-encoding')?.trim() ?? '');
-}
-
-export interface CurlRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body?: string | undefined;
-}
-
-export const SHELLS = ['sh', 'powershell'] as const;
-export type Shell = (typeof SHELLS)[number];
-
-/**
- * A line to paste into a shell: one of POSIX, or PowerShell 7. Stops curl from reading a file for `@`,
- * expanding brackets and adding a media type.
- */
-export function curlCommand(
-  { method, url, headers, body }: CurlRequest,
-  options: readonly string[] = ['-i'],
-  shell: Shell = 'sh',
-): string {
-  const word = shell === 'sh' ? shellWord : powershellWord;
-  const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
-  const all = body === undefined || hasType ? headers : [...headers, NO_CONTENT_TYPE];
-  return [
-    // In PowerShell, `curl` can be an alias of something else.
-    shell === 'sh' ? 'curl' : 'curl.exe',
-    ...options,
-    ...(/[[\]{}]/.test(url) ? ['--globoff'] : []),
-    ...(/\/\./.test(url) ? ['--path-as-is'] : []),
-    ...(method === 'GET' ? [] : method === 'HEAD' ? ['--head'] : ['-X', word(method)]),
-    ...all.flatMap((header) => ['-H', word(headerLine(header))]),
-    ...(body === undefined ? [] : ['--data-raw', word(body)]),
-    word(url),
-  ].join(' ');
-}
-
-const NO_CONTENT_TYPE = ['Content-Type', undefined] as const;
-
-/** curl removes a header that ends in a colon, and sends an empty one that ends in a semicolon. */
-function headerLine([name, value]: readonly [string, string | undefined]): string {
-  if (value === undefined) return `${name}:`;
-  return value === '' ? `${name};` : `${name}: ${value}`;
-}
-
-function powershellWord(text: string): string {
-  if (/^[\w./:-][\w./:~-]*$/.test(text)) return text;
-  if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", "''")}'`;
-  const escaped = text.replaceAll(/[`"$]/g, '`$&');
-  return `"${escaped.replaceAll(/\p{Cc}/gu, (one) => `\`u{${one.charCodeAt(0).toString(16)}}`)}"`;
-}
-
-/** A word for a POSIX shell. Control characters become escapes, which a terminal cannot act on. */
-export function shellWord(text: string): string {
-  if (/^[\w./:-][\w./:~-]*$/.test(text)) return text;
-  if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;
-  const escaped = text.replaceAll(/[\\']/g, '\\$&').replaceAll('\n', '\\n');
-  return `$'${escaped.replaceAll(/\p{Cc}/gu, escapeCharacter)}'`;
 }

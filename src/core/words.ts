@@ -1,6 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { isObject } from './json.ts';
-import { LIMITS } from './limits.ts';
 
 export function joinWords(names: readonly string[], conjunction: 'and' | 'or'): string {
   return names.length < 2
@@ -39,64 +38,6 @@ export function describe(value: unknown): string {
   return text.length > MAX_VALUE_LENGTH ? `${text.slice(0, MAX_VALUE_LENGTH - 3)}…` : text;
 }
 
-export function firstProblems<P>(
-  problems: readonly P[],
-  formatProblem: (problem: P) => string,
-): readonly string[] {
-  const first = problems.slice(0, LIMITS.problems).map(formatProblem);
-  return problems.length > LIMITS.problems ? [...first, 'and more'] : first;
-}
-
-export interface Problem {
-  readonly path: string;
-  readonly expected: string;
-  readonly found: string;
-}
-
-export type Reading<T, P extends Problem = Problem> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly problems: readonly P[] };
-
-export function problemText({ path, expected, found }: Problem): string {
-  return `${path}: expected ${expected}, found ${found}`;
-}
-
-export interface TextProblem extends Problem {
-  readonly message: string;
-  /** The name of the text, and the place in it, from 1; left out if the whole file is wrong. */
-  readonly file?: string;
-  readonly line?: number;
-  readonly column?: number;
-}
-
-export function formatProblem({ file, line, column, message }: TextProblem): string {
-  return file === undefined ? message : `${file}:${line}:${column}: ${message}`;
-}
-
-export function createFileProblem(
-  path: string,
-  expected: string,
-  found: string,
-  message: string = problemText({ path, expected, found }),
-): TextProblem {
-  return { path, expected, found, message };
-}
-
-/** The text of a file, or what was found instead, such as `a directory`. */
-export type TextReading =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly found: string };
-
-/** A text cannot be used. The message has a line for each of the first 20 problems. */
-export class ContentError extends Error {
-  readonly problems: readonly TextProblem[];
-
-  constructor(problems: readonly TextProblem[]) {
-    super(firstProblems(problems, formatProblem).join('\n'));
-    this.problems = problems;
-  }
-}
-
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
@@ -116,22 +57,4 @@ export function describeSwitch(before: readonly string[], after: readonly string
   const off = before.filter((name) => !after.includes(name)).join(', ');
   const texts = [on && `turned on ${on}`, off && `turned off ${off}`].filter((text) => text !== '');
   return texts.length > 0 ? texts.join(', ') : `set the scenarios to ${after.join(', ')}`;
-}
-
-/** Of what is an alternative: what has the members of all. */
-export type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
-  all: infer All,
-) => void
-  ? All
-  : never;
-
-export function rowNames<Name extends string>(table: Readonly<Record<Name, unknown>>): Name[] {
-  return Object.keys(table).filter((name) => isRowName(table, name));
-}
-
-export function isRowName<Name extends string>(
-  table: Readonly<Record<Name, unknown>>,
-  name: string,
-): name is Name {
-  return Object.hasOwn(table, name);
 }

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import type { AddedHandlers, ControlRequest } from '../core/control/endpoint.ts';
 import type { AssumptionNote } from '../core/sandbox/report-shapes.ts';
 import type { Responder } from '../core/sandbox/sandboxes.ts';
-import type { Start } from '../core/scenario/sandbox-start.ts';
+import type { Start } from '../core/sandbox/start.ts';
 import type { ScenarioStorage, Storage } from './open-sandboxes.ts';
 import type { AddedOptions, BaseOptions } from './options.ts';
 

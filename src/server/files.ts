@@ -18,8 +18,8 @@ import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { TextReading } from '../core/problems.ts';
 import { errorCode } from '../core/thrown.ts';
-import type { TextReading } from '../core/words.ts';
 
 /** The folder of this package, found by walking up, since bundling moves files. */
 export const packageRoot = findRoot(dirname(fileURLToPath(import.meta.url)));

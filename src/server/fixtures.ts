@@ -1,4 +1,5 @@
 import { DEFAULTS } from '../core/limits.ts';
+import type { TextReading } from '../core/problems.ts';
 import { readAs } from '../core/shape/shapes.ts';
 import { readJson } from '../core/shape/source-text.ts';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../core/store/fixture.ts';
 import { generateStore } from '../core/store/generate-store.ts';
 import type { Store } from '../core/store/store.ts';
-import type { TextReading } from '../core/words.ts';
 import { readText, readTextSync, STORE_LIMIT } from './files.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
 import type { StoreChoice } from './options.ts';

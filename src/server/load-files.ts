@@ -1,9 +1,9 @@
 import { DEFAULTS } from '../core/limits.ts';
+import { ContentError, createFileProblem } from '../core/problems.ts';
 import { isShipped } from '../core/scenario/scenario-names.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
 import { isShippedFixture } from '../core/store/fixture.ts';
 import type { Store } from '../core/store/store.ts';
-import { ContentError, createFileProblem } from '../core/words.ts';
 import { isPipe } from './files.ts';
 import { loadStore } from './fixtures.ts';
 import { type Certificate, loadCertificate } from './http/tls.ts';

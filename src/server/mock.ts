@@ -1,8 +1,8 @@
 import type { ControlParts } from '../core/control/endpoint.ts';
 import { outcome } from '../core/sandbox/answer.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
+import type { Start } from '../core/sandbox/start.ts';
 import { type ResetPart, restart } from '../core/sandbox/state.ts';
-import type { Start } from '../core/scenario/sandbox-start.ts';
 import { currentInstant } from '../core/service/clock.ts';
 import { packageVersion } from './files.ts';
 import { createGuard, type GuardOptions } from './http/guard.ts';

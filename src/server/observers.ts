@@ -1,4 +1,4 @@
-import type { Observer } from '../core/control/journal/exchange-text.ts';
+import type { Observer } from '../core/control/journal/recorded-exchange.ts';
 import type { Platform } from '../core/platform.ts';
 import type { OnFinding } from '../core/sandbox/report-shapes.ts';
 import { callback, type OptionsOf } from '../core/shape/option-kinds.ts';

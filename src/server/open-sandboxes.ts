@@ -1,4 +1,4 @@
-import { recordExchange } from '../core/control/journal/exchange-text.ts';
+import { recordExchange } from '../core/control/journal/recorded-exchange.ts';
 import type { Platform } from '../core/platform.ts';
 import type { Outcome } from '../core/sandbox/answer.ts';
 import { describeFinding, isOfOperation, type Totals } from '../core/sandbox/coverage.ts';
@@ -8,8 +8,8 @@ import type { JournalReader, Persistence } from '../core/sandbox/persistence.ts'
 import type { OnFinding } from '../core/sandbox/report-shapes.ts';
 import type { Sandbox, SandboxListener, ServerEvent } from '../core/sandbox/sandbox.ts';
 import { Sandboxes, type SandboxParts } from '../core/sandbox/sandboxes.ts';
+import type { Start } from '../core/sandbox/start.ts';
 import type { State } from '../core/sandbox/state.ts';
-import type { Start } from '../core/scenario/sandbox-start.ts';
 import type { Store } from '../core/store/store.ts';
 import type { Observers } from './observers.ts';
 

@@ -1,13 +1,14 @@
 import { basename, dirname, extname, isAbsolute, join, parse, resolve } from 'node:path';
+import type { TextReading } from '../core/problems.ts';
 import {
   readScenarioText,
   readShipped,
   resolveScenarios,
 } from '../core/scenario/resolve-scenarios.ts';
-import { loadBases } from '../core/scenario/sandbox-start.ts';
 import { isShipped, SCENARIO_NAMES } from '../core/scenario/scenario-names.ts';
+import { loadBases } from '../core/scenario/scenario-records.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
-import { suggest, type TextReading } from '../core/words.ts';
+import { suggest } from '../core/words.ts';
 import { readText, readTextSync, SETTINGS_LIMIT } from './files.ts';
 import { loadFixture } from './fixtures.ts';
 import { NODE_PLATFORM } from './node-platform.ts';

@@ -10,7 +10,7 @@ import {
 } from '../core/sandbox/coverage.ts';
 import type { CoverageReport } from '../core/sandbox/report-shapes.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
-import { createStart, type Start } from '../core/scenario/sandbox-start.ts';
+import { createStart, type Start } from '../core/sandbox/start.ts';
 import { asError } from '../core/thrown.ts';
 import type { Feature } from './feature.ts';
 import { type FileWatch, watchFiles } from './files.ts';

@@ -1,7 +1,7 @@
 import { byteLength } from '../core/bytes.ts';
 import { reasonPhrase } from '../core/contract/reason-phrase.ts';
 import { parseQuery, parseTarget } from '../core/contract/target.ts';
-import { NO_REPLY } from '../core/control/journal/exchange-text.ts';
+import { NO_REPLY } from '../core/control/journal/recorded-exchange.ts';
 import { findHeader, type Message, pairHeaders } from '../core/raw-http.ts';
 import {
   bodyText,

@@ -11,7 +11,7 @@ import {
 import {
   type RecordedExchange,
   recordExchange,
-} from '../../src/core/control/journal/exchange-text.ts';
+} from '../../src/core/control/journal/recorded-exchange.ts';
 import type { Exchange } from '../../src/core/sandbox/exchange.ts';
 import type { Finding } from '../../src/core/sandbox/report-shapes.ts';
 import { startCommand } from '../helpers/command.ts';

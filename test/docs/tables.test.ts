@@ -22,7 +22,7 @@ import {
 } from '../../src/core/contract/assumption-table.ts';
 import { ERROR_CODES } from '../../src/core/contract/error-codes.ts';
 import { OPERATION_IDS, operationShape } from '../../src/core/contract/operations.ts';
-import { recordExchange } from '../../src/core/control/journal/exchange-text.ts';
+import { recordExchange } from '../../src/core/control/journal/recorded-exchange.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { FINDING_CODE_NAMES } from '../../src/core/sandbox/report-shapes.ts';
 import { FAULT_NAMES } from '../../src/core/scenario/fault-table.ts';

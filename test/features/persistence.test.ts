@@ -7,6 +7,7 @@ import { LATCH, withLatch } from '../../src/core/sandbox/holds.ts';
 import type { Persistence } from '../../src/core/sandbox/persistence.ts';
 import type { Sandbox } from '../../src/core/sandbox/sandbox.ts';
 import { Sandboxes } from '../../src/core/sandbox/sandboxes.ts';
+import { createStart } from '../../src/core/sandbox/start.ts';
 import {
   activate,
   changeLayers,
@@ -15,7 +16,6 @@ import {
   type State,
   withEntry,
 } from '../../src/core/sandbox/state.ts';
-import { createStart } from '../../src/core/scenario/sandbox-start.ts';
 import { readScenario } from '../../src/core/scenario/scenario-shape.ts';
 import { advanceClock, steadyNow } from '../../src/core/service/clock.ts';
 import { readAs } from '../../src/core/shape/shapes.ts';

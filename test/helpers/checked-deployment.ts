@@ -5,7 +5,7 @@ import {
   chooseOptions,
   optionNames,
 } from '../../src/core/contract/assumption-table.ts';
-import { createStart } from '../../src/core/scenario/sandbox-start.ts';
+import { createStart } from '../../src/core/sandbox/start.ts';
 import { createStore, type Store } from '../../src/core/store/store.ts';
 import { prepareMock } from '../../src/features/deployment/ask-mock.ts';
 import {

@@ -3,7 +3,7 @@ import { findControlTarget, parseTarget } from '../../src/core/contract/target.t
 import { callControlApi, listEndpoints } from '../../src/core/control/control-api.ts';
 import { tryParseJson } from '../../src/core/json.ts';
 import type { Exchange } from '../../src/core/sandbox/exchange.ts';
-import { createStart } from '../../src/core/scenario/sandbox-start.ts';
+import { createStart } from '../../src/core/sandbox/start.ts';
 import { steadyNow } from '../../src/core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../src/core/service/input.ts';
 import { FEATURES } from '../../src/features.ts';

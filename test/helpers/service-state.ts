@@ -1,7 +1,7 @@
 import type { Choices } from '../../src/core/contract/assumption-table.ts';
 import { readServiceState } from '../../src/core/sandbox/answer.ts';
+import { createStart } from '../../src/core/sandbox/start.ts';
 import { initialState } from '../../src/core/sandbox/state.ts';
-import { createStart } from '../../src/core/scenario/sandbox-start.ts';
 import type { ServiceState } from '../../src/core/service/operation.ts';
 import type { Store } from '../../src/core/store/store.ts';
 

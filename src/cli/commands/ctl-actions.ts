@@ -1,7 +1,8 @@
 import { basename, extname } from 'node:path';
 import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS } from '../../core/contract/operations.ts';
-import { countText, describe, rowNames } from '../../core/words.ts';
+import { rowNames } from '../../core/tables.ts';
+import { countText, describe } from '../../core/words.ts';
 import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER, NO_WORDS } from '../command-table.ts';
 import { describeCoverage } from '../run-evidence.ts';

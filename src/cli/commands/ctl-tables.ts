@@ -1,7 +1,8 @@
 import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
+import { firstProblems, formatProblem } from '../../core/problems.ts';
 import { readJson } from '../../core/shape/source-text.ts';
-import { describe, firstProblems, formatProblem } from '../../core/words.ts';
+import { describe } from '../../core/words.ts';
 import { UsageError, type WordUsage } from '../../terminal/command.ts';
 import { bold, escapeControls, renderTable, type Style } from '../../terminal/terminal.ts';
 import type { FlagName, Flags } from '../flags.ts';

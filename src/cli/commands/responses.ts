@@ -1,7 +1,7 @@
 import { DEFAULT_URL } from '../../core/contract/base-url.ts';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../../core/contract/operations.ts';
 import { type Address, CONTROL_PATH, parseAddress } from '../../core/contract/target.ts';
-import { curlCommand, type Shell } from '../../core/raw-http.ts';
+import { curlCommand, type Shell } from '../../core/curl.ts';
 import { describe } from '../../core/words.ts';
 import { parseChoice, refusal } from '../../terminal/command.ts';
 import { renderSection, type Style } from '../../terminal/terminal.ts';

@@ -1,6 +1,6 @@
 import type { ServerAccess } from '../../client/mock-variables.ts';
 import { formatControlUrl, parseAddress } from '../../core/contract/target.ts';
-import { curlCommand, shellWord } from '../../core/raw-http.ts';
+import { curlCommand, shellWord } from '../../core/curl.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
 import { beforeStart, type ServerOptions } from '../../features.ts';
 import { bold, escapeControls, type Style, writeInBackground } from '../../terminal/terminal.ts';

@@ -1,13 +1,13 @@
 import { STORED_RECORDS } from '../../core/contract/records.ts';
 import { isObject } from '../../core/json.ts';
-import { createStart } from '../../core/scenario/sandbox-start.ts';
-import { readJson } from '../../core/shape/source-text.ts';
 import {
   ContentError,
   formatProblem,
   type TextProblem,
   type TextReading,
-} from '../../core/words.ts';
+} from '../../core/problems.ts';
+import { createStart } from '../../core/sandbox/start.ts';
+import { readJson } from '../../core/shape/source-text.ts';
 import { readText, STORE_LIMIT } from '../../server/files.ts';
 import { loadStore, parseFixture } from '../../server/fixtures.ts';
 import type { StoreChoice } from '../../server/options.ts';

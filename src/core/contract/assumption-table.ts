@@ -1,4 +1,4 @@
-import { rowNames } from '../words.ts';
+import { rowNames } from '../tables.ts';
 import type { AssumptionShape } from './assumptions/assumption-shape.ts';
 import { INPUT, WIRE } from './assumptions/protocol-assumptions.ts';
 import { ANIMALS, INVENTORY, ORDERS } from './assumptions/record-assumptions.ts';

@@ -1,4 +1,4 @@
-import { rowNames } from '../words.ts';
+import { rowNames } from '../tables.ts';
 import type { Choices } from './assumption-table.ts';
 import type { OperationId } from './operations.ts';
 

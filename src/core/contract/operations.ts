@@ -1,6 +1,6 @@
 import { type ObjectShape, object } from '../shape/objects.ts';
 import type { Shape } from '../shape/shapes.ts';
-import { rowNames } from '../words.ts';
+import { rowNames } from '../tables.ts';
 import { INT64, INTEGER, RECORDS, type RecordName, TEXT } from './records.ts';
 
 interface OperationParameter {

@@ -1,8 +1,8 @@
 import { DEFAULT_SANDBOX, NAME_PATTERN } from '../limits.ts';
+import { ContentError, formatProblem } from '../problems.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { refuseName } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage-error.ts';
-import { ContentError, formatProblem } from '../words.ts';
 import {
   type AddedHandlers,
   type ControlCall,

@@ -2,16 +2,16 @@ import { object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice } from '../shape/shapes.ts';
 import { type Endpoint, type EndpointTypes, endpoint, type TaggedEndpoint } from './endpoint.ts';
 import { JOURNAL_ENDPOINTS } from './journal/journal-endpoints.ts';
-import { RECORD_ENDPOINTS } from './records/record-endpoints.ts';
 import { ANY_OBJECT, json, refuse } from './reply.ts';
-import { SANDBOX_ENDPOINTS } from './state/sandbox-endpoints.ts';
-import { SCENARIO_ENDPOINTS } from './state/scenario-endpoints.ts';
+import { SANDBOX_ENDPOINTS } from './sandbox-endpoints.ts';
+import { SCENARIO_ENDPOINTS } from './settings/scenario-endpoints.ts';
 import {
   ASSUMPTION_ENDPOINTS,
   CLOCK_ENDPOINTS,
   STATUS_ENDPOINT,
-} from './state/settings-endpoints.ts';
-import { SNAPSHOT_ENDPOINTS, STATE_ENDPOINTS } from './state/state-endpoints.ts';
+} from './settings/settings-endpoints.ts';
+import { RECORD_ENDPOINTS } from './store/record-endpoints.ts';
+import { SNAPSHOT_ENDPOINTS, STATE_ENDPOINTS } from './store/store-endpoints.ts';
 
 const HEALTH = object({
   status: required(choice(['ok']), 'Always `ok`: a server that is not ready does not answer.'),

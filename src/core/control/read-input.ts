@@ -1,7 +1,7 @@
 import { INTEGER_TEXT, isObject, type Json, parseInput } from '../json.ts';
 import { LIMITS } from '../limits.ts';
+import type { Reading } from '../problems.ts';
 import { readAs, type Shape } from '../shape/shapes.ts';
-import type { Reading } from '../words.ts';
 import { type ControlRequest, type Endpoint, YAML_TYPE } from './endpoint.ts';
 import { type ControlReply, refuse, refuseInput } from './reply.ts';
 

@@ -3,13 +3,13 @@ import type { ErrorCode, StatusOf } from '../contract/error-codes.ts';
 import { RECORDS } from '../contract/records.ts';
 import { writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
+import { firstProblems, problemText } from '../problems.ts';
 import { mergeHeaders } from '../raw-http.ts';
 import { COUNT } from '../sandbox/report-shapes.ts';
 import { errorBody, type Reply, retryHeaders } from '../service/reply.ts';
 import { adviseMethod } from '../service/unknown-route.ts';
 import { namedObject, object, optional, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, type InputOf, list, type Shape, withTypes } from '../shape/shapes.ts';
-import { firstProblems, problemText } from '../words.ts';
 
 /** A document of another standard. */
 export const ANY_OBJECT: Shape<unknown, object> = {

@@ -5,7 +5,7 @@ import {
 } from '../contract/assumption-table.ts';
 import { DEFAULT_URL } from '../contract/base-url.ts';
 import { OPERATION_IDS, operationShape } from '../contract/operations.ts';
-import { curlCommand } from '../raw-http.ts';
+import { curlCommand } from '../curl.ts';
 import type { Call } from '../service/input.ts';
 import { findOffContract, groundsOf, type Reply } from '../service/reply.ts';
 import { type Exchange, maskTarget, NONE } from './exchange.ts';

@@ -4,7 +4,8 @@ import { INSTANT } from '../scenario/settings-shapes.ts';
 import { BASIS_KINDS, findOffContract, groundsOf } from '../service/reply.ts';
 import { type InputsOf, type Member, object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, integer, list, number } from '../shape/shapes.ts';
-import { roundDuration, rowNames } from '../words.ts';
+import { rowNames } from '../tables.ts';
+import { roundDuration } from '../words.ts';
 import {
   describeHold,
   type Exchange,

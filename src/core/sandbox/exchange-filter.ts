@@ -1,6 +1,6 @@
 import { object } from '../shape/objects.ts';
 import { convert, type Shape, type ValueOf } from '../shape/shapes.ts';
-import { type Intersection, rowNames } from '../words.ts';
+import { type Intersection, rowNames } from '../tables.ts';
 import { isManual } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { EXCHANGE_FIELDS } from './exchange-fields.ts';

@@ -3,12 +3,13 @@ import { OPERATION_IDS, type OperationId, operationShape } from '../contract/ope
 import { unknownMembers } from '../contract/records.ts';
 import { isObject } from '../json.ts';
 import { LIMITS } from '../limits.ts';
+import { firstProblems } from '../problems.ts';
 import { findHeader } from '../raw-http.ts';
 import type { Call } from '../service/input.ts';
 import type { ServiceState } from '../service/operation.ts';
 import type { Reply } from '../service/reply.ts';
 import { adviseMethod, type UnknownRoute } from '../service/unknown-route.ts';
-import { describe, firstProblems } from '../words.ts';
+import { describe } from '../words.ts';
 import { type DecidedRequest, NONE } from './exchange.ts';
 import type { FindingCode, FindingText } from './report-shapes.ts';
 

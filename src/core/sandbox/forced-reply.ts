@@ -10,6 +10,7 @@ import { type OperationId, operationShape } from '../contract/operations.ts';
 import type { RecordName } from '../contract/records.ts';
 import { isObject, parseInput, tryParseJson, writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
+import { firstProblems } from '../problems.ts';
 import { findHeader, findHeaders, withoutHeaders } from '../raw-http.ts';
 import { hasEffect, isDelivered } from '../scenario/fault-table.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
@@ -35,7 +36,7 @@ import {
 import { SERVICE } from '../service/service.ts';
 import { matchesWhere } from '../shape/record-shapes.ts';
 import { pathText, type ValuePath } from '../shape/shapes.ts';
-import { describe, firstProblems } from '../words.ts';
+import { describe } from '../words.ts';
 import { bodyText } from './exchange.ts';
 
 /** @param own undefined if neither the service nor a deployment was asked */

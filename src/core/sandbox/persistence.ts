@@ -1,4 +1,3 @@
-import type { Start } from '../scenario/sandbox-start.ts';
 import type { Outcome } from './answer.ts';
 import type { Totals } from './coverage.ts';
 import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
@@ -6,6 +5,7 @@ import type { Release, Released } from './holds.ts';
 import type { JournalPage, JournalQuery, JournalSize } from './journal-page.ts';
 import type { SharedStatus } from './report-shapes.ts';
 import type { Sandbox, SandboxListener } from './sandbox.ts';
+import type { Start } from './start.ts';
 
 /** Reads the journal of a sandbox wherever it is kept. */
 export interface JournalReader {

@@ -1,10 +1,11 @@
 import type { Platform } from '../platform.ts';
+import { formatProblem } from '../problems.ts';
 import type { KnownScenarios } from '../scenario/resolve-scenarios.ts';
 import { createRuleBook, type RuleBook, type RuleMatch } from '../scenario/rules.ts';
-import { ScenarioError } from '../scenario/sandbox-start.ts';
 import { isShipped } from '../scenario/scenario-names.ts';
+import { ScenarioError } from '../scenario/scenario-records.ts';
 import type { Scenario } from '../scenario/scenario-shape.ts';
-import { describe, formatProblem, suggest } from '../words.ts';
+import { describe, suggest } from '../words.ts';
 import type { State } from './state.ts';
 
 /** What a request asks for with `Prefer` (RFC 7240). */

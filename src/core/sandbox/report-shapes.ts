@@ -12,7 +12,7 @@ import {
   type Shape,
   type ValueOf,
 } from '../shape/shapes.ts';
-import { rowNames } from '../words.ts';
+import { rowNames } from '../tables.ts';
 
 /** What a client does wrong, each with the advice that is printed. */
 export const FINDING_CODES = {

@@ -1,6 +1,5 @@
 import type { Platform } from '../platform.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
-import type { Start } from '../scenario/sandbox-start.ts';
 import { type Instant, readClock, steadyNow } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
@@ -11,6 +10,7 @@ import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
 import type { Preference } from './preference.ts';
 import { dropFinal, noteLostReply } from './retries.ts';
+import type { Start } from './start.ts';
 import { NO_PAST, type State } from './state.ts';
 import { StorageError } from './storage-error.ts';
 

@@ -7,8 +7,6 @@ import {
   STAGING_SANDBOX,
 } from '../limits.ts';
 import type { Platform } from '../platform.ts';
-import type { MockOptions } from '../scenario/mock-options.ts';
-import { type Start, stagingStart } from '../scenario/sandbox-start.ts';
 import type { Call, RequestBody } from '../service/input.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
 import type { ServiceState } from '../service/operation.ts';
@@ -18,8 +16,10 @@ import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import type { ServiceRequest } from './exchange.ts';
 import { MemoryBudget } from './journal.ts';
+import type { MockOptions } from './mock-options.ts';
 import type { Preference } from './preference.ts';
 import { Emitter, Sandbox, type ServerContext } from './sandbox.ts';
+import { type Start, stagingStart } from './start.ts';
 import { initialState, type State } from './state.ts';
 import { createLimitError } from './storage-error.ts';
 

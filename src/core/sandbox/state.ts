@@ -10,8 +10,8 @@ import {
   type RuleBook,
   type RuleCounts,
 } from '../scenario/rules.ts';
-import { applyRecords, delayRule, override, type Start } from '../scenario/sandbox-start.ts';
 import { WRITTEN_SCENARIO } from '../scenario/scenario-names.ts';
+import { applyRecords } from '../scenario/scenario-records.ts';
 import type { SavedScenario, Scenario } from '../scenario/scenario-shape.ts';
 import {
   type Clock,
@@ -25,6 +25,7 @@ import { createKeyring, type Keyring, NO_RATES, type RateWindows } from '../serv
 import { type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { RecentCalls } from './retries.ts';
+import { delayRule, override, type Start } from './start.ts';
 
 export interface State {
   readonly store: Store;

@@ -1,4 +1,4 @@
-import { rowNames } from '../words.ts';
+import { rowNames } from '../tables.ts';
 
 /**
  * What each does to the reply. After `replaces`, the client has none, and after `substitutes` that of a

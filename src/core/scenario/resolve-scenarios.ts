@@ -1,19 +1,13 @@
 import { COLLECTIONS } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
 import type { Platform } from '../platform.ts';
+import { createFileProblem, formatProblem, type TextProblem } from '../problems.ts';
 import { type ReportMisfit, reportInto, type ShapeProblem } from '../shape/shapes.ts';
 import { readJson } from '../shape/source-text.ts';
 import { isShippedFixture } from '../store/fixture.ts';
-import {
-  createFileProblem,
-  describe,
-  formatProblem,
-  joinWords,
-  suggest,
-  type TextProblem,
-} from '../words.ts';
-import { ScenarioError } from './sandbox-start.ts';
+import { describe, joinWords, suggest } from '../words.ts';
 import { isShipped, readShippedText, SCENARIO_NAMES } from './scenario-names.ts';
+import { ScenarioError } from './scenario-records.ts';
 import { readScenario, type SavedScenario, type Scenario } from './scenario-shape.ts';
 import { readYaml } from './yaml-text.ts';
 

@@ -1,6 +1,7 @@
 import { INT64, STORED_RECORDS } from '../contract/records.ts';
 import type { Json } from '../json.ts';
 import { LIMITS, MAX_RECORDS } from '../limits.ts';
+import { createFileProblem, type Reading, type TextProblem } from '../problems.ts';
 import type { KeyLists } from '../service/keyring.ts';
 import { dictionary, type ObjectMembers, object, optional } from '../shape/objects.ts';
 import { changesOf, eachOf } from '../shape/record-shapes.ts';
@@ -25,7 +26,6 @@ import {
 import type { LocateProblems } from '../shape/source-text.ts';
 import type { StoreChanges } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
-import { createFileProblem, type Reading, type TextProblem } from '../words.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
 import { ASSUME, EXPIRY, INSTANT } from './settings-shapes.ts';
 

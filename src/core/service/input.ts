@@ -5,10 +5,11 @@ import { type OperationId, operationShape } from '../contract/operations.ts';
 import { INT64, unknownMembers } from '../contract/records.ts';
 import { INTEGER_TEXT, isObject, parseInput, parseInt64 } from '../json.ts';
 import { LIMITS } from '../limits.ts';
+import { firstProblems, problemText } from '../problems.ts';
 import type { RawHeaders } from '../raw-http.ts';
 import type { ObjectMembers, ObjectShape } from '../shape/objects.ts';
 import { readAs, type ValueOf } from '../shape/shapes.ts';
-import { describe, firstProblems, problemText } from '../words.ts';
+import { describe } from '../words.ts';
 import { type AssumptionTrace, errorReply, type Reply } from './reply.ts';
 
 export type RequestBody =

@@ -1,5 +1,6 @@
 import { isObject } from '../json.ts';
-import { describe, type Intersection } from '../words.ts';
+import type { Intersection } from '../tables.ts';
+import { describe } from '../words.ts';
 import { type Member, object, optional } from './objects.ts';
 import {
   convert,

@@ -1,6 +1,7 @@
 import { isObject, type Json, plainNumber, WrittenNumber } from '../json.ts';
 import { LIMITS } from '../limits.ts';
-import { describe, joinWords, type Problem, type Reading, suggest } from '../words.ts';
+import type { Problem, Reading } from '../problems.ts';
+import { describe, joinWords, suggest } from '../words.ts';
 
 /** Where a value is: names of members and positions in arrays, from the top. */
 export type ValuePath = readonly (string | number)[];

@@ -1,11 +1,6 @@
 import { everyMark, isObject, parseInput } from '../json.ts';
-import {
-  createFileProblem,
-  describe,
-  type Problem,
-  problemText,
-  type TextProblem,
-} from '../words.ts';
+import { createFileProblem, type Problem, problemText, type TextProblem } from '../problems.ts';
+import { describe } from '../words.ts';
 import type { ShapeProblem, ValuePath } from './shapes.ts';
 
 /** `locate` finds the places of problems with the value. */

@@ -1,9 +1,10 @@
 import { COLLECTIONS, type CollectionName, STORED_RECORDS } from '../contract/records.ts';
 import { isObject, type Json, toInt64 } from '../json.ts';
 import type { Platform } from '../platform.ts';
+import { ContentError, createFileProblem } from '../problems.ts';
 import { object, optional } from '../shape/objects.ts';
 import { type InputOf, list, type ReportMisfit, type Shape } from '../shape/shapes.ts';
-import { ContentError, createFileProblem, joinWords, suggest } from '../words.ts';
+import { joinWords, suggest } from '../words.ts';
 import { reportMissingAnimal } from './merge.ts';
 import { createStore, ID_NAME, type Store } from './store.ts';
 

@@ -5,10 +5,10 @@ import {
   STORED_RECORDS,
   type StoredRecord,
 } from '../contract/records.ts';
+import type { Reading } from '../problems.ts';
 import type { ObjectMembers } from '../shape/objects.ts';
 import { applyRecordChanges, type BulkChange, matchesWhere } from '../shape/record-shapes.ts';
 import { type ReportMisfit, readWith, type ShapeProblem, type ValuePath } from '../shape/shapes.ts';
-import type { Reading } from '../words.ts';
 import { ID_NAME, type Records, type Store } from './store.ts';
 
 interface CollectionChanges {

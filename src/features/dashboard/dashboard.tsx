@@ -1,5 +1,5 @@
 import { type ComponentType, render } from 'preact';
-import { isRowName } from '../../core/words.ts';
+import { isRowName } from '../../core/tables.ts';
 import { Links } from './parts/coverage.tsx';
 import { Frame } from './parts/frame.tsx';
 import { useEvents } from './state/resource.ts';

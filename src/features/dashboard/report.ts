@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatExchange } from '../../core/control/journal/exchange-text.ts';
+import { formatExchange } from '../../core/control/journal/recorded-exchange.ts';
 import { howToGet } from '../../core/sandbox/coverage.ts';
 import { withoutBodies } from '../../core/sandbox/journal.ts';
 import type { ReplyCoverage } from '../../core/sandbox/report-shapes.ts';

@@ -1,7 +1,8 @@
 import { assumptionTopic } from '../../core/contract/assumption-table.ts';
 import { deviationText } from '../../core/contract/check-reply.ts';
+import { formatProblem } from '../../core/problems.ts';
 import { readJson } from '../../core/shape/source-text.ts';
-import { countText, formatProblem, joinWords } from '../../core/words.ts';
+import { countText, joinWords } from '../../core/words.ts';
 import {
   type Command,
   EXIT_GATE_FAILED,

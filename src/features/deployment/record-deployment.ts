@@ -8,11 +8,12 @@ import {
   unknownMembers,
 } from '../../core/contract/records.ts';
 import { isObject } from '../../core/json.ts';
+import { firstProblems, problemText } from '../../core/problems.ts';
 import { findHeader } from '../../core/raw-http.ts';
 import { readAs } from '../../core/shape/shapes.ts';
 import { STORE } from '../../core/store/fixture.ts';
 import { ID_NAME, type Store } from '../../core/store/store.ts';
-import { countText, describe, firstProblems, joinWords, problemText } from '../../core/words.ts';
+import { countText, describe, joinWords } from '../../core/words.ts';
 import { DeploymentError } from './deployment-client.ts';
 import {
   type DeploymentReply,

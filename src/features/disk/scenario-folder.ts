@@ -9,13 +9,14 @@ import {
 } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { LIMITS, SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../core/limits.ts';
+import { createFileProblem } from '../../core/problems.ts';
 import type { State } from '../../core/sandbox/state.ts';
 import { readScenarioText } from '../../core/scenario/resolve-scenarios.ts';
-import { ScenarioError } from '../../core/scenario/sandbox-start.ts';
 import { isShipped, WRITTEN_SCENARIO } from '../../core/scenario/scenario-names.ts';
+import { ScenarioError } from '../../core/scenario/scenario-records.ts';
 import type { SavedScenario } from '../../core/scenario/scenario-shape.ts';
 import { asError } from '../../core/thrown.ts';
-import { createFileProblem, describe } from '../../core/words.ts';
+import { describe } from '../../core/words.ts';
 import { readTextSync, resolveLinks, SETTINGS_LIMIT } from '../../server/files.ts';
 import type { ScenarioStorage } from '../../server/open-sandboxes.ts';
 import { writeError } from './write-error.ts';

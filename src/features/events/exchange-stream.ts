@@ -1,6 +1,6 @@
 import type { ControlCall } from '../../core/control/endpoint.ts';
-import { formatExchange } from '../../core/control/journal/exchange-text.ts';
 import { type AWAITED_FILTER, EVENT_STREAM } from '../../core/control/journal/journal-endpoints.ts';
+import { formatExchange } from '../../core/control/journal/recorded-exchange.ts';
 import { type ControlReply, type EventSink, json, refuse } from '../../core/control/reply.ts';
 import { INTEGER_TEXT } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';

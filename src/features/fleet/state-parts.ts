@@ -1,10 +1,11 @@
 import { COLLECTIONS } from '../../core/contract/records.ts';
 import { parseInput, writeJson } from '../../core/json.ts';
 import { LATCH } from '../../core/sandbox/holds.ts';
+import type { Start } from '../../core/sandbox/start.ts';
 import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { LatchRule } from '../../core/scenario/rules.ts';
-import { loadBases, type Start } from '../../core/scenario/sandbox-start.ts';
+import { loadBases } from '../../core/scenario/scenario-records.ts';
 import { type Scenario, scenarioShape } from '../../core/scenario/scenario-shape.ts';
 import { ASSUME } from '../../core/scenario/settings-shapes.ts';
 import { readAs } from '../../core/shape/shapes.ts';

@@ -5,10 +5,10 @@ import {
   type StoredRecord,
 } from '../../core/contract/records.ts';
 import { parseJson } from '../../core/json.ts';
+import { problemText } from '../../core/problems.ts';
 import { list, readAs, type Shape } from '../../core/shape/shapes.ts';
 import type { Records, Store } from '../../core/store/store.ts';
 import { cachedRecordText } from '../../core/store/store-text.ts';
-import { problemText } from '../../core/words.ts';
 
 export type NamedPart = readonly [name: string, text: string];
 

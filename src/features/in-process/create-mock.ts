@@ -4,13 +4,14 @@ import { formatControlUrl } from '../../core/contract/target.ts';
 import { listEndpoints } from '../../core/control/control-api.ts';
 import { DEFAULT_SANDBOX, DEFAULTS } from '../../core/limits.ts';
 import { type Platform, WEB_PLATFORM } from '../../core/platform.ts';
-import { createStart, loadBases } from '../../core/scenario/sandbox-start.ts';
+import { createStart } from '../../core/sandbox/start.ts';
+import { loadBases } from '../../core/scenario/scenario-records.ts';
 import { findWorkingKey } from '../../core/service/keyring.ts';
 import { guardCallbacks } from '../../server/observers.ts';
 import { openSandboxes } from '../../server/open-sandboxes.ts';
 import { dispatchFetch } from './dispatch-fetch.ts';
 import { type CreateMockOptions, readOptions } from './options.ts';
-import { BUNDLED_ENDPOINTS, bundledVersion, shippedText } from './shipped-files.ts';
+import { BUNDLED_HANDLERS, bundledVersion, shippedText } from './shipped-files.ts';
 
 const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
 
@@ -69,7 +70,7 @@ async function open(
   const { sandboxes, persistence, stopRemoving } = openSandboxes({ start, platform }, options);
   const control = {
     ...{ sandboxes, persistence, platform },
-    endpoints: listEndpoints(BUNDLED_ENDPOINTS),
+    endpoints: listEndpoints(BUNDLED_HANDLERS),
     // Whoever can call `fetch` is in this process.
     guard: () => undefined,
     version: bundledVersion,

@@ -1,13 +1,14 @@
-import type { StoreState } from '../../core/control/state/state-endpoints.ts';
+import type { StoreState } from '../../core/control/store/store-endpoints.ts';
 import { parseInput, writeJson } from '../../core/json.ts';
 import type { Platform } from '../../core/platform.ts';
-import { AMOUNT, MOCK_OPTIONS, type MockOptions } from '../../core/scenario/mock-options.ts';
-import { ScenarioError } from '../../core/scenario/sandbox-start.ts';
+import { createFileProblem, type Problem, type TextProblem } from '../../core/problems.ts';
+import { AMOUNT, MOCK_OPTIONS, type MockOptions } from '../../core/sandbox/mock-options.ts';
 import {
   isShipped,
   SCENARIO_NAMES,
   type ScenarioName,
 } from '../../core/scenario/scenario-names.ts';
+import { ScenarioError } from '../../core/scenario/scenario-records.ts';
 import {
   readScenario,
   type Scenario,
@@ -23,13 +24,7 @@ import {
 import { ANY, list, readAs, withTypes } from '../../core/shape/shapes.ts';
 import { FixtureError, readShippedFixture, STORE } from '../../core/store/fixture.ts';
 import type { Store } from '../../core/store/store.ts';
-import {
-  createFileProblem,
-  describe,
-  type Problem,
-  suggest,
-  type TextProblem,
-} from '../../core/words.ts';
+import { describe, suggest } from '../../core/words.ts';
 import { OBSERVERS, type Observers } from '../../server/observers.ts';
 
 /** What a mock without files takes besides the options of any mock. */

@@ -17,11 +17,11 @@ const FIXTURES: Readonly<Record<string, object>> = import.meta.glob<object>(
 );
 
 /** What the other features can answer anywhere: each that can has such a file. */
-const ENDPOINTS = import.meta.glob<Readonly<Record<string, AddedHandlers>>>('../*/endpoints.ts', {
+const ADDED = import.meta.glob<Readonly<Record<string, AddedHandlers>>>('../*/added-handlers.ts', {
   eager: true,
 });
 
-export const BUNDLED_ENDPOINTS = Object.values(ENDPOINTS).flatMap(Object.values<AddedHandlers>);
+export const BUNDLED_HANDLERS = Object.values(ADDED).flatMap(Object.values<AddedHandlers>);
 
 const VERSIONS = import.meta.glob<string>('../../../package.json', {
   import: 'version',

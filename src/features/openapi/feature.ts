@@ -1,11 +1,11 @@
 import { optionFor, SWITCH } from '../../core/shape/option-kinds.ts';
 import type { Feature } from '../../server/feature.ts';
 import type { ProgramFeature } from '../../terminal/command.ts';
-import { OPENAPI_ENDPOINTS } from './endpoints.ts';
+import { OPENAPI_DOCUMENTS } from './added-handlers.ts';
 
 /** The OpenAPI documents of the service and of the control API. */
 export const OPENAPI = {
-  ...OPENAPI_ENDPOINTS,
+  ...OPENAPI_DOCUMENTS,
   flags: {
     Output: { documented: optionFor('openapi')(SWITCH, 'Leave out what is assumed.') },
   },

@@ -5,13 +5,13 @@ import {
   STORED_RECORDS,
 } from '../../core/contract/records.ts';
 import { type ControlCall, edit, type HandledEndpoint } from '../../core/control/endpoint.ts';
-import type { ListQuery } from '../../core/control/records/list-query.ts';
+import { type ControlReply, NO_CONTENT, refuse, refuseInput } from '../../core/control/reply.ts';
+import type { ListQuery } from '../../core/control/store/list-query.ts';
 import {
   RECORD_KINDS,
   type RecordVerb,
   recordEndpointId,
-} from '../../core/control/records/record-endpoints.ts';
-import { type ControlReply, NO_CONTENT, refuse, refuseInput } from '../../core/control/reply.ts';
+} from '../../core/control/store/record-endpoints.ts';
 import { INT64_MAX, INT64_MIN, parseInt64 } from '../../core/json.ts';
 import { type Outcome, outcome } from '../../core/sandbox/answer.ts';
 import type { State } from '../../core/sandbox/state.ts';

@@ -1,6 +1,5 @@
 import { formatControlUrl, formatServiceUrl, parseAddress } from '../../core/contract/target.ts';
 import type { ControlCall, ControlParts } from '../../core/control/endpoint.ts';
-import type { ListQuery } from '../../core/control/records/list-query.ts';
 import {
   fromServiceReply,
   json,
@@ -12,7 +11,8 @@ import {
   type NewSandbox,
   type SandboxSummary,
   SEARCHED,
-} from '../../core/control/state/sandbox-endpoints.ts';
+} from '../../core/control/sandbox-endpoints.ts';
+import type { ListQuery } from '../../core/control/store/list-query.ts';
 import { DEFAULT_SANDBOX, NAME_PATTERN, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import { createFindingsReport } from '../../core/sandbox/coverage.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';

@@ -1,6 +1,6 @@
 import type { AnyRecord } from '../../core/contract/records.ts';
-import type { ListQuery } from '../../core/control/records/list-query.ts';
 import type { ControlReply } from '../../core/control/reply.ts';
+import type { ListQuery } from '../../core/control/store/list-query.ts';
 import { matchesWhere } from '../../core/shape/record-shapes.ts';
 import { listText, recordText } from '../../core/store/store-text.ts';
 

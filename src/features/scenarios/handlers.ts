@@ -8,7 +8,7 @@ import {
   refuseInput,
   refuseOneMore,
 } from '../../core/control/reply.ts';
-import { findScenarios, MEDIA_TYPES } from '../../core/control/state/own-scenario-endpoints.ts';
+import { findScenarios, MEDIA_TYPES } from '../../core/control/settings/own-scenario-endpoints.ts';
 import { SCENARIO_NAME_FORM, SCENARIO_NAME_PATTERN } from '../../core/limits.ts';
 import { outcome } from '../../core/sandbox/answer.ts';
 import { type State, withEntry } from '../../core/sandbox/state.ts';

@@ -3,7 +3,7 @@ import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import {
   listCircumstances,
   type RecordedExchange,
-} from '../../core/control/journal/exchange-text.ts';
+} from '../../core/control/journal/recorded-exchange.ts';
 import { writeJson } from '../../core/json.ts';
 import { FINDING_CODE_NAMES, type FindingCode } from '../../core/sandbox/report-shapes.ts';
 import { checkOptionsOf, inCode } from '../../core/shape/option-kinds.ts';

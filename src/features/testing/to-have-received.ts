@@ -6,10 +6,11 @@ import {
   operationShape,
 } from '../../core/contract/operations.ts';
 import { parseTarget } from '../../core/contract/target.ts';
-import type { RecordedExchange } from '../../core/control/journal/exchange-text.ts';
+import type { RecordedExchange } from '../../core/control/journal/recorded-exchange.ts';
 import { isObject, parseInt64 } from '../../core/json.ts';
 import type { InputOf } from '../../core/shape/shapes.ts';
-import { countText, describe, isRowName, suggest } from '../../core/words.ts';
+import { isRowName } from '../../core/tables.ts';
+import { countText, describe, suggest } from '../../core/words.ts';
 import { summarizeExchange } from './test-sandbox.ts';
 
 /** A matcher inside a value, of any runner. Playwright types one as a record of anything. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { RecordedExchange } from '../../../src/core/control/journal/exchange-text.ts';
+import type { RecordedExchange } from '../../../src/core/control/journal/recorded-exchange.ts';
 import { currentInstant, steadyNow } from '../../../src/core/service/clock.ts';
 import type { ServerOptions } from '../../../src/index.ts';
 import { callOf, requestOf } from '../../helpers/call.ts';

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { isObject, writeJson } from '../../../src/core/json.ts';
 import { answer } from '../../../src/core/sandbox/answer.ts';
 import { readPrefer } from '../../../src/core/sandbox/preference.ts';
+import { createStart } from '../../../src/core/sandbox/start.ts';
 import {
   activate,
   changeLayers,
@@ -12,7 +13,7 @@ import {
   type State,
 } from '../../../src/core/sandbox/state.ts';
 import { resolveScenarios, scenariosByName } from '../../../src/core/scenario/resolve-scenarios.ts';
-import { createStart, loadBases } from '../../../src/core/scenario/sandbox-start.ts';
+import { loadBases } from '../../../src/core/scenario/scenario-records.ts';
 import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
 import { advanceClock } from '../../../src/core/service/clock.ts';
 import { createStore, Records } from '../../../src/core/store/store.ts';

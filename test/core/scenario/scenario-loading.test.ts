@@ -3,16 +3,16 @@ import { dirname, join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { checkRules } from '../../../src/cli/check-rules.ts';
 import { validateFile } from '../../../src/cli/commands/validate.ts';
+import { formatProblem } from '../../../src/core/problems.ts';
 import {
   readShipped,
   resolveScenarios,
   scenariosByName,
 } from '../../../src/core/scenario/resolve-scenarios.ts';
-import { ScenarioError } from '../../../src/core/scenario/sandbox-start.ts';
 import { SCENARIO_NAMES } from '../../../src/core/scenario/scenario-names.ts';
+import { ScenarioError } from '../../../src/core/scenario/scenario-records.ts';
 import { readScenario } from '../../../src/core/scenario/scenario-shape.ts';
 import { parseDuration } from '../../../src/core/scenario/settings-shapes.ts';
-import { formatProblem } from '../../../src/core/words.ts';
 import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { loadScenarios } from '../../../src/server/scenarios.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';

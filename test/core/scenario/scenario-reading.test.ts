@@ -4,14 +4,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { formatProblem } from '../../../src/core/problems.ts';
 import { readScenarioText } from '../../../src/core/scenario/resolve-scenarios.ts';
-import { ScenarioError } from '../../../src/core/scenario/sandbox-start.ts';
+import { ScenarioError } from '../../../src/core/scenario/scenario-records.ts';
 import {
   type SavedScenario,
   type Scenario,
   scenarioSchema,
 } from '../../../src/core/scenario/scenario-shape.ts';
-import { formatProblem } from '../../../src/core/words.ts';
 import { packageRoot } from '../../../src/server/files.ts';
 
 const SCENARIOS = join(packageRoot, 'scenarios');

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { isObject, parseInput, plainNumber } from '../../../src/core/json.ts';
+import { formatProblem } from '../../../src/core/problems.ts';
 import { readYaml } from '../../../src/core/scenario/yaml-text.ts';
 import { object, optional } from '../../../src/core/shape/objects.ts';
 import { choice, list, readAs, type ValuePath } from '../../../src/core/shape/shapes.ts';
 import { type ParsedText, readJson } from '../../../src/core/shape/source-text.ts';
-import { formatProblem } from '../../../src/core/words.ts';
 
 type Parsed = Extract<ParsedText, { ok: true }>;
 

@@ -12,11 +12,11 @@ import {
   STORED_RECORDS,
 } from '../../../src/core/contract/records.ts';
 import { readQuery } from '../../../src/core/control/read-input.ts';
-import { createListQuery } from '../../../src/core/control/records/list-query.ts';
+import { createListQuery } from '../../../src/core/control/store/list-query.ts';
 import { writeJson } from '../../../src/core/json.ts';
+import { problemText } from '../../../src/core/problems.ts';
 import type { ObjectMembers } from '../../../src/core/shape/objects.ts';
 import type { Shape } from '../../../src/core/shape/shapes.ts';
-import { problemText } from '../../../src/core/words.ts';
 import { type RecordSource, selectPage } from '../../../src/features/resources/select-page.ts';
 import { packageRoot } from '../../../src/server/files.ts';
 import { loadFixtureSync } from '../../../src/server/fixtures.ts';

@@ -34,8 +34,8 @@ import {
 import { listText } from '../../store/store-text.ts';
 import { type ControlCall, endpoint, findServiceUrl } from '../endpoint.ts';
 import { ANY_OBJECT, json, NO_CONTENT } from '../reply.ts';
-import { EXCHANGE, formatExchange } from './exchange-text.ts';
 import { HOLD_ENDPOINTS } from './hold-endpoints.ts';
+import { EXCHANGE, formatExchange } from './recorded-exchange.ts';
 import { PAST_STATE_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 
 const EDIT = namedObject('Edit', {

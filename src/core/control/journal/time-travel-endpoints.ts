@@ -7,7 +7,7 @@ import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts
 import { describe } from '../../words.ts';
 import { type ControlCall, endpoint, YAML_TYPE } from '../endpoint.ts';
 import { type ControlReply, refuse } from '../reply.ts';
-import { WHOLE_STATE } from '../state/state-endpoints.ts';
+import { WHOLE_STATE } from '../store/store-endpoints.ts';
 
 const SIDES = ['before', 'after'] as const;
 

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { rowNames } from '../../../core/words.ts';
+import { rowNames } from '../../../core/tables.ts';
 import { formatBody, type Request, SNIPPETS } from '../state/requests.ts';
 import type { ListedExchange } from '../state/session.ts';
 import { Button, copy, download, Segments } from './buttons.tsx';

@@ -1,9 +1,9 @@
 import { type OperationId, operationShape } from '../../../core/contract/operations.ts';
 import { exampleOf } from '../../../core/contract/records.ts';
 import { parseTarget } from '../../../core/contract/target.ts';
+import { curlCommand } from '../../../core/curl.ts';
 import { writeJson } from '../../../core/json.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
-import { curlCommand } from '../../../core/raw-http.ts';
 import { host } from './host.ts';
 import { attempt, formatError, undoCalls } from './resource.ts';
 import { formatHref, go, plural, withQuery } from './route.ts';

@@ -1,7 +1,7 @@
 import { isSeq, type Node, parse, parseDocument, stringify } from 'yaml';
 import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
 import { isObject, writeJson } from '../../../core/json.ts';
-import { isRowName } from '../../../core/words.ts';
+import { isRowName } from '../../../core/tables.ts';
 import type { Texts } from '../parts/form.tsx';
 import { client } from './session.ts';
 

@@ -1,4 +1,4 @@
-import { rowNames } from '../../../core/words.ts';
+import { rowNames } from '../../../core/tables.ts';
 import { Button, copy } from '../parts/buttons.tsx';
 import {
   type CoverageLinks,

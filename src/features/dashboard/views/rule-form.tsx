@@ -2,7 +2,7 @@ import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { OPERATIONS, operationShape } from '../../../core/contract/operations.ts';
 import { writeJson } from '../../../core/json.ts';
-import { isRowName } from '../../../core/words.ts';
+import { isRowName } from '../../../core/tables.ts';
 import { Checkbox, Form, FormField, NAME_INPUT, Submit, type Texts } from '../parts/form.tsx';
 import { Panel } from '../parts/panel.tsx';
 import { attempt, formatError, sayPlace, useDebounced, useResource } from '../state/resource.ts';

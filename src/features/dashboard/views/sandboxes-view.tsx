@@ -1,6 +1,6 @@
 import type { ReplyOf } from '../../../client/control-client.ts';
 import { DEFAULT_SANDBOX, PERMANENT_SANDBOXES } from '../../../core/limits.ts';
-import { rowNames } from '../../../core/words.ts';
+import { rowNames } from '../../../core/tables.ts';
 import { Button } from '../parts/buttons.tsx';
 import { NameForm, QuerySearch } from '../parts/form.tsx';
 import { PagedTable, usePagedList } from '../parts/table.tsx';

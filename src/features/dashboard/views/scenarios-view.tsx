@@ -1,5 +1,5 @@
 import { useRef } from 'preact/hooks';
-import { rowNames } from '../../../core/words.ts';
+import { rowNames } from '../../../core/tables.ts';
 import { Button, Refusal } from '../parts/buttons.tsx';
 import { FormField, NameForm, passesSearch, QuerySearch } from '../parts/form.tsx';
 import { Late, Loading } from '../parts/panel.tsx';

@@ -1,5 +1,5 @@
 import type { AssumptionId, Choices } from '../../../core/contract/assumption-table.ts';
-import { isRowName } from '../../../core/words.ts';
+import { isRowName } from '../../../core/tables.ts';
 import type { DeploymentModel } from './deployment-model.ts';
 import { noteReplies } from './facets.ts';
 import type { Sequence } from './probes.ts';

@@ -6,7 +6,7 @@ import {
 import { SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
 import { isObject, type Json, tryParseJson } from '../../../core/json.ts';
 import { DEFAULTS } from '../../../core/limits.ts';
-import { rowNames } from '../../../core/words.ts';
+import { rowNames } from '../../../core/tables.ts';
 import { UNKNOWN_WORD } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
 

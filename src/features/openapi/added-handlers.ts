@@ -1,6 +1,6 @@
 import type { AddedHandlers } from '../../core/control/endpoint.ts';
 
-export const OPENAPI_ENDPOINTS: AddedHandlers = {
+export const OPENAPI_DOCUMENTS: AddedHandlers = {
   name: 'openapi',
   handlers: {
     of: ['getServiceDocument', 'getControlDocument'],

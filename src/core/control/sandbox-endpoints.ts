@@ -1,10 +1,10 @@
-import { DATE_TIME } from '../../contract/date-time.ts';
-import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
-import { namedObject, object, optional, required } from '../../shape/objects.ts';
-import { ANY_TEXT, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
-import { endpoint } from '../endpoint.ts';
-import { createListQuery, LIST_HEADERS } from '../records/list-query.ts';
-import { NAME, SIZES } from './state-endpoints.ts';
+import { DATE_TIME } from '../contract/date-time.ts';
+import { COUNT, TEXTS } from '../sandbox/report-shapes.ts';
+import { namedObject, object, optional, required } from '../shape/objects.ts';
+import { ANY_TEXT, type InputOf, list, type ValueOf } from '../shape/shapes.ts';
+import { endpoint } from './endpoint.ts';
+import { createListQuery, LIST_HEADERS } from './store/list-query.ts';
+import { NAME, SIZES } from './store/store-endpoints.ts';
 
 const SANDBOX = namedObject('Sandbox', {
   name: required(ANY_TEXT, 'Its name.'),

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { type CurlRequest, curlCommand } from '../../src/core/raw-http.ts';
+import { type CurlRequest, curlCommand } from '../../src/core/curl.ts';
 import { listen } from '../helpers/host.ts';
 import { findProgram, runProgram } from '../helpers/program.ts';
 

@@ -1,15 +1,16 @@
 import { LIMITS } from '../../limits.ts';
+import { ContentError, formatProblem, type TextProblem } from '../../problems.ts';
 import { outcome } from '../../sandbox/answer.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { activate, type State } from '../../sandbox/state.ts';
 import { readCallCount } from '../../scenario/rules.ts';
-import { loadBases } from '../../scenario/sandbox-start.ts';
 import { isShipped, shippedScenarios, WRITTEN_SCENARIO } from '../../scenario/scenario-names.ts';
+import { loadBases } from '../../scenario/scenario-records.ts';
 import { scenarioSchema } from '../../scenario/scenario-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, convert, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
-import { ContentError, describeSwitch, formatProblem, type TextProblem } from '../../words.ts';
+import { describeSwitch } from '../../words.ts';
 import { type ControlCall, edit, endpoint } from '../endpoint.ts';
 import { ANY_OBJECT, type ControlReply, json } from '../reply.ts';
 import {
