@@ -114,6 +114,15 @@ export function openArrival(
   return { parts, head, target, location, operation, forwarded, onDisconnect };
 }
 
+/** The same once its body is here: a sandbox that was deleted meanwhile starts anew. */
+export function reopenArrival(arrival: Arrival): Arrival {
+  const { sandboxes } = arrival.parts;
+  const { sandbox } = arrival.location;
+  if (sandboxes.get(sandbox.name) === sandbox) return arrival;
+  const location = locateSandbox(sandboxes, arrival.target.sandbox, arrival.head.headers);
+  return { ...arrival, location };
+}
+
 function findUpstream({ upstream }: Sandboxes, target: Target) {
   const below = upstream && belowBase(target);
   return upstream === undefined || below === undefined ? undefined : { upstream, below };

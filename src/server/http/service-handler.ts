@@ -13,6 +13,7 @@ import {
   createServiceRequest,
   openArrival,
   type RequestHead,
+  reopenArrival,
   type ServiceParts,
   sendWhenDue,
 } from '../arrival.ts';
@@ -53,7 +54,9 @@ export function createServiceHandler(
     else {
       response.once('close', arrival.location.sandbox.beginCall());
       // A callback: a promise would let other requests come between.
-      receiveBody(incoming, limit, (body) => answerAndSend(call, body));
+      receiveBody(incoming, limit, (body) => {
+        answerAndSend({ ...call, arrival: reopenArrival(arrival) }, body);
+      });
     }
   };
 }

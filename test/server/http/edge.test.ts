@@ -242,20 +242,26 @@ describe('one request', () => {
     expect((await connection.reply()).status).toBe(201);
   });
 
-  test('that changes a sandbox which is deleted before its body ends starts it anew', async () => {
-    const body = '{"name":"Late","categoryId":1}';
-    const type = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
-    const connection = await openRaw(port);
-    connection.send(rawRequest('PUT', '/~gone/__mock/animals/1', type) + body.slice(0, 9));
-    const control = asker(port, '/__mock');
-    // It exists as soon as the head has arrived.
-    await expect.poll(async () => (await control('DELETE', '/sandboxes/gone')).status).toBe(204);
-    connection.send(body.slice(9));
-    expect((await connection.reply()).status).toBe(200);
-    const { json } = await asker(port, '/~gone/__mock')('GET', '/animals/1');
-    expect(json).toMatchObject({ name: 'Late' });
-    expect((await control('DELETE', '/sandboxes/gone')).status).toBe(204);
-  });
+  test.each([
+    ['PUT', '/~gone/__mock/animals/1', 200],
+    ['POST', '/~gone/v1/pets', 201],
+  ] as const)(
+    '%s %s starts a sandbox anew that is deleted before its body ends',
+    async (method, path, status) => {
+      const body = '{"name":"Late","categoryId":1}';
+      const type = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
+      const connection = await openRaw(port);
+      connection.send(rawRequest(method, path, type) + body.slice(0, 9));
+      const control = asker(port, '/__mock');
+      // It exists as soon as the head has arrived.
+      await expect.poll(async () => (await control('DELETE', '/sandboxes/gone')).status).toBe(204);
+      connection.send(body.slice(9));
+      expect((await connection.reply()).status).toBe(status);
+      const { json } = await asker(port, '/~gone/__mock')('GET', '/animals?name=Late');
+      expect(json).toMatchObject([{ name: 'Late' }]);
+      expect((await control('DELETE', '/sandboxes/gone')).status).toBe(204);
+    },
+  );
 });
 
 test('CONNECT behind a pending reply closes the connection after it', async () => {
