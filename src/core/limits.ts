@@ -7,15 +7,10 @@ export const DEFAULTS = {
   maxSandboxes: 10_000,
   /** Milliseconds. */
   maxHold: 300_000,
-  /** Milliseconds. */
-  upstreamTimeout: 30_000,
-  patience: 10_000,
   /** Milliseconds that `health` waits for the reply. */
   healthTimeout: 3000,
   /** Milliseconds until a deployment's reply to `check` or `record` must be complete. */
   deploymentTimeout: 10_000,
-  deploymentRate: 5,
-  unknownStatus: 'pending',
 } as const;
 
 /** The sandbox at `/v1`; `/~default/v1` is the same one. */

@@ -4,6 +4,7 @@ import { DEFAULTS, LIMITS } from '../../core/limits.ts';
 import { findHeader, readRetryAfter } from '../../core/raw-http.ts';
 import { errorCode } from '../../core/thrown.ts';
 import type { DeploymentReply } from './deployment-reply.ts';
+import { DEPLOYMENT_DEFAULTS } from './options.ts';
 import {
   createTransport,
   decodeContent,
@@ -47,7 +48,7 @@ export class DeploymentClient {
   #isLimited = false;
 
   constructor(options: DeploymentOptions) {
-    const { url, key, rate = DEFAULTS.deploymentRate, time = REAL_TIME } = options;
+    const { url, key, rate = DEPLOYMENT_DEFAULTS.rate, time = REAL_TIME } = options;
     const { timeout = DEFAULTS.deploymentTimeout } = options;
     this.url = url;
     this.#key = key;

@@ -1,6 +1,5 @@
 import { INT64, ORDER_STATUSES } from '../../core/contract/records.ts';
 import { parseInt64 } from '../../core/json.ts';
-import { DEFAULTS } from '../../core/limits.ts';
 import type { object } from '../../core/shape/objects.ts';
 import {
   count,
@@ -15,7 +14,7 @@ import {
 } from '../../core/shape/option-kinds.ts';
 import { choice, scalar, type ValueOf } from '../../core/shape/shapes.ts';
 import { joinWords } from '../../core/words.ts';
-import { DEPLOYMENT_OPTIONS } from './options.ts';
+import { DEPLOYMENT_DEFAULTS, DEPLOYMENT_OPTIONS } from './options.ts';
 
 const forCheck = optionFor('check');
 const forRecord = optionFor('record');
@@ -29,7 +28,7 @@ const ORDER_IDS = many('ID', ID);
 export const DEPLOYMENT_FLAGS = {
   Deployment: {
     rate: forCallers(count(1, 10_000), 'Maximum requests per second.', {
-      default: DEFAULTS.deploymentRate,
+      default: DEPLOYMENT_DEFAULTS.rate,
     }),
     writes: forCheck(SWITCH, 'Also send POST, PATCH and DELETE: creates animals and sets stock.'),
     cancel: forCheck(ORDER_IDS, 'Pending order to cancel, with --writes.'),
@@ -39,7 +38,7 @@ export const DEPLOYMENT_FLAGS = {
     patience: forCheck(
       milliseconds(0, 600_000),
       'Milliseconds that a read may be behind a write, with --writes.',
-      { default: DEFAULTS.patience },
+      { default: DEPLOYMENT_DEFAULTS.patience },
     ),
     dryRun: forCheck(SWITCH, 'Print the requests and their purpose without sending them.'),
     save: forCheck(OUTPUT, 'Write a config file that makes the mock answer the same.'),
@@ -51,7 +50,7 @@ export const DEPLOYMENT_FLAGS = {
     unknownStatus: forRecord(
       one('STATUS', choice(ORDER_STATUSES)),
       `Status to record if an order shows none: ${joinWords(ORDER_STATUSES, 'or')}.`,
-      { default: DEFAULTS.unknownStatus },
+      { default: DEPLOYMENT_DEFAULTS.unknownStatus },
     ),
     anonymise: forRecord(SWITCH, 'Replace the names of animals; equal names stay equal.'),
     diff: forRecord(SWITCH, 'Show what changed since the file was recorded, and overwrite it.'),

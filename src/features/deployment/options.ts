@@ -1,5 +1,4 @@
 import { parseBaseUrl } from '../../core/contract/base-url.ts';
-import { DEFAULTS } from '../../core/limits.ts';
 import {
   FILE,
   inCode,
@@ -28,6 +27,14 @@ const CODE_URL: Shape<URL | string> = {
   read: (value, at, report) => BASE_URL.read(value instanceof URL ? value.href : value, at, report),
 };
 
+export const DEPLOYMENT_DEFAULTS = {
+  /** Milliseconds. */
+  upstreamTimeout: 30_000,
+  patience: 10_000,
+  rate: 5,
+  unknownStatus: 'pending',
+} as const;
+
 export const DEPLOYMENT_OPTIONS = {
   Deployment: {
     /** The base URL of a deployment that answers in place of the mock. */
@@ -46,7 +53,7 @@ export const DEPLOYMENT_OPTIONS = {
     upstreamTimeout: forServeAndExec(
       milliseconds(1, 600_000),
       'Milliseconds to wait for the deployment before the client gets 504.',
-      { default: DEFAULTS.upstreamTimeout },
+      { default: DEPLOYMENT_DEFAULTS.upstreamTimeout },
     ),
     /** A file with a certificate to trust besides those that Node trusts, in PEM. */
     cacert: optionFor(

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { COLLECTIONS } from '../../core/contract/records.ts';
-import { DEFAULTS } from '../../core/limits.ts';
 import { FixtureError } from '../../core/store/fixture.ts';
 import type { Store } from '../../core/store/store.ts';
 import { recordText } from '../../core/store/store-text.ts';
@@ -12,6 +11,7 @@ import { escapeControls } from '../../terminal/terminal.ts';
 import { requireNew, writeStore } from '../../terminal/write-files.ts';
 import { askConsent, openDeployment, readKey, withProgress } from './deployment-access.ts';
 import type { DeploymentFlags } from './flags.ts';
+import { DEPLOYMENT_DEFAULTS } from './options.ts';
 import { anonymiseStore, compareStores, type Get, recordDeployment } from './record-deployment.ts';
 
 export const record: Command<DeploymentFlags> = async ({
@@ -20,7 +20,7 @@ export const record: Command<DeploymentFlags> = async ({
   flags,
 }) => {
   const { output: file, diff, force, yes, anonymise } = flags;
-  const { unknownStatus: unknown = DEFAULTS.unknownStatus } = flags;
+  const { unknownStatus: unknown = DEPLOYMENT_DEFAULTS.unknownStatus } = flags;
   if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await readEarlier(file) : undefined;
   if (!diff && !force) requireNew(file);

@@ -5,10 +5,11 @@ import type { Duplex } from 'node:stream';
 import { connect, rootCertificates } from 'node:tls';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { hostName, isLoopbackName, readCredentials } from '../../core/contract/base-url.ts';
-import { DEFAULTS, LIMITS } from '../../core/limits.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { findHeader, isCoded, type RawHeaders } from '../../core/raw-http.ts';
 import { errorCode, UNTRUSTED_CERTIFICATE } from '../../core/thrown.ts';
 import type { Variables } from '../../terminal/command.ts';
+import { DEPLOYMENT_DEFAULTS } from './options.ts';
 
 export interface TransportOptions {
   /** Trusted besides what Node trusts, in PEM. */
@@ -60,7 +61,7 @@ export const SAFE_METHODS = /^(?:GET|HEAD|OPTIONS)$/;
  */
 export function createTransport(
   url: URL,
-  { ca, variables = {}, timeout = DEFAULTS.upstreamTimeout }: TransportOptions,
+  { ca, variables = {}, timeout = DEPLOYMENT_DEFAULTS.upstreamTimeout }: TransportOptions,
 ): Transport {
   const proxy = findProxy(url, variables);
   const isTunnel = proxy !== undefined && url.protocol === 'https:';

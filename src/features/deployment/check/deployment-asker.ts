@@ -1,8 +1,8 @@
 import { DAY_MS } from '../../../core/contract/date-time.ts';
 import { OPERATIONS } from '../../../core/contract/operations.ts';
-import { DEFAULTS } from '../../../core/limits.ts';
 import { findById } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
+import { DEPLOYMENT_DEFAULTS } from '../options.ts';
 import { SAFE_METHODS } from '../transport.ts';
 import { createModel, type DeploymentModel } from './deployment-model.ts';
 import { noteReplies } from './facets.ts';
@@ -106,7 +106,7 @@ export class DeploymentAsker {
 
   /** Reads what became of writes when no read may be behind them any more. */
   async #readLate(all: readonly SequenceRun[]): Promise<void> {
-    const { patience = DEFAULTS.patience } = this.#flags;
+    const { patience = DEPLOYMENT_DEFAULTS.patience } = this.#flags;
     const { time, lastWrite } = this.#sender;
     const runs = all.filter(({ sequence, reason }) => {
       return reason === undefined && sequence.probes.some(({ isLate }) => isLate);

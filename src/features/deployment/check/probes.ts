@@ -5,10 +5,10 @@ import {
 } from '../../../core/contract/operations.ts';
 import { SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
 import { isObject, type Json, tryParseJson } from '../../../core/json.ts';
-import { DEFAULTS } from '../../../core/limits.ts';
 import { rowNames } from '../../../core/tables.ts';
 import { UNKNOWN_WORD } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
+import { DEPLOYMENT_DEFAULTS } from '../options.ts';
 
 export interface Probe extends Modifier {
   readonly method: string;
@@ -177,7 +177,7 @@ const NEEDS: readonly (readonly [
   [/STOCK\b/, '--stock ID', ({ stock }) => stock !== undefined],
   [/read-only key:/, '--read-only-key KEY', ({ readOnlyKey }) => readOnlyKey],
   [/invalid key:/, '--invalid-key KEY', ({ invalidKey }) => invalidKey],
-  [/times:/, `--rate ${BURST} or more`, ({ rate = DEFAULTS.deploymentRate }) => rate >= BURST],
+  [/times:/, `--rate ${BURST} or more`, ({ rate = DEPLOYMENT_DEFAULTS.rate }) => rate >= BURST],
 ];
 
 const FORM = /^(?:([^:{]*): )?([A-Z]+) (\S+)(?: (.*))?$/s;
