@@ -8,8 +8,6 @@ import { serveInProcess } from '../helpers/invocation.ts';
 
 const folder = temporaryFolder();
 
-const headers = { Authorization: 'Bearer demo-key' };
-
 test('--watch restarts every sandbox when a file changes, unless the file is broken', async () => {
   const fixture = join(folder, 'fixture.json');
   const scenario = join(folder, 'one.yaml');
@@ -21,8 +19,10 @@ test('--watch restarts every sandbox when a file changes, unless the file is bro
   const told = async (text: string, times = 1) => {
     while (command.stderr().split(text).length <= times) await command.told();
   };
-  const statusOf = async (path: string) =>
-    (await fetch(command.url.replace('/v1', path), { headers })).status;
+  const statusOf = async (path: string, key = 'demo-key') => {
+    const headers = { Authorization: `Bearer ${key}` };
+    return (await fetch(command.url.replace('/v1', path), { headers })).status;
+  };
   expect(await statusOf('/~one/v1/pets/999')).toBe(400);
 
   writeFileSync(scenario, 'assume: { unknown-pet: 404 }\n');
@@ -32,9 +32,12 @@ test('--watch restarts every sandbox when a file changes, unless the file is bro
   // Nothing brings back what the files no longer say.
   const { control } = await connectPetstoreMock({ url: command.url });
   await control.call('PATCH /animals/{id}', { path: { id: 1 }, body: { name: 'Max' } });
+  await control.call('POST /sandboxes', { body: { name: 'two', like: 'staging' } });
   expect(await statusOf('/v1/pets/999')).toBe(404);
   writeFileSync(fixture, whole.replace('"Bella"', '"Luna"'));
   await told('all sandboxes were restarted', 2);
+  expect(await statusOf('/~two/v1/pets', 'staging-key')).toBe(200);
+  expect(await statusOf('/~two/v1/pets')).toBe(401);
   await expect(control.call('POST /undo')).rejects.toMatchObject({ code: 'nothing_to_undo' });
   const rewinding = control.call('POST /requests/{number}/rewind', { path: { number: 1 } });
   await expect(rewinding).rejects.toThrow('files were loaded again');

@@ -19,8 +19,8 @@ import { MemoryBudget } from './journal.ts';
 import type { MockOptions } from './mock-options.ts';
 import type { Preference } from './preference.ts';
 import { Emitter, Sandbox, type ServerContext } from './sandbox.ts';
-import { type Start, stagingStart } from './start.ts';
-import { initialState, type State } from './state.ts';
+import { type Start, setStaging } from './start.ts';
+import { initialState } from './state.ts';
 import { createLimitError } from './storage-error.ts';
 
 export interface SandboxParts {
@@ -68,16 +68,12 @@ export class Sandboxes {
     this.run = this.#isShared ? undefined : { id: crypto.randomUUID(), startedAt };
     this.default = this.open(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
-    this.#named.set(STAGING_SANDBOX, this.open(STAGING_SANDBOX));
+    this.#named.set(STAGING_SANDBOX, this.open(STAGING_SANDBOX, setStaging(start, true)));
   }
 
   /** Makes a sandbox, without keeping it among those that have a name. */
-  open(name: string, start = this.findStart(name)): Sandbox {
-    return new Sandbox({ name, start, initial: this.createState(start) }, this.#context);
-  }
-
-  createState(start: Start): State {
-    return initialState(start, Date.now());
+  open(name: string, start = this.#start): Sandbox {
+    return new Sandbox({ name, start, initial: initialState(start, Date.now()) }, this.#context);
   }
 
   /** Throws a StorageError at the limit. */
@@ -105,7 +101,7 @@ export class Sandboxes {
     if (known !== undefined || this.upstream !== undefined) {
       return known ?? this.getOrCreate(name);
     }
-    const serviceState = readServiceState(this.createState(this.findStart(name)), Date.now());
+    const serviceState = readServiceState(initialState(this.#start, Date.now()), Date.now());
     const check = checkKey(serviceState.keys, authorization, serviceState);
     if (check.ok) return this.getOrCreate(name);
     return this.find(name) ?? check;
@@ -178,19 +174,10 @@ export class Sandboxes {
   /** Lets sandboxes start anew from there: `POST reset` does, and those that are still to be created. */
   setStart(start: Start): void {
     this.#start = start;
-    for (const sandbox of this.all()) sandbox.start = this.findStart(sandbox.name);
-  }
-
-  findStart(name: string, start: Start = this.#start): Start {
-    if (name !== STAGING_SANDBOX) return start;
-    const staging = stagingStarts.get(start) ?? stagingStart(start);
-    stagingStarts.set(start, staging);
-    return staging;
+    const staging = setStaging(start, true);
+    for (const sandbox of this.all()) sandbox.start = sandbox.start.isStaging ? staging : start;
   }
 }
-
-/** Cached, since settings are cached by start. */
-const stagingStarts = new WeakMap<Start, Start>();
 
 /** A request to a sandbox that a responder answers. */
 export interface ResponderCall {

@@ -4,7 +4,6 @@ import type { Rule } from '../scenario/rule-shape.ts';
 import { applyRecords } from '../scenario/scenario-records.ts';
 import type { SavedScenario, Scenario } from '../scenario/scenario-shape.ts';
 import type { ClockSetting } from '../service/clock.ts';
-import { type KeyLists, STAGING_KEY } from '../service/keyring.ts';
 import type { Store } from '../store/store.ts';
 import type { MockOptions } from './mock-options.ts';
 
@@ -17,8 +16,8 @@ export interface Start {
   readonly options: MockOptions;
   /** Win over the scenarios: what was set by hand when this became the start. */
   readonly byHand: Partial<Choices>;
-  /** Keys that no scenario changes: those of staging. */
-  readonly ownKeys: KeyLists | undefined;
+  /** Whether the sandbox is like the document's second deployment, which has a key of its own. */
+  readonly isStaging: boolean;
   readonly scenarios: readonly Scenario[];
   /** Scenarios that the sandbox has of its own, by name. */
   readonly saved: ReadonlyMap<string, SavedScenario>;
@@ -34,7 +33,7 @@ export function createStart(
   const atStart: ClockSetting = { now: options.clock, frozen: options.frozen };
   const clock = scenarios.reduce((earlier, later) => override(earlier, later.clock), atStart);
   const records = applyRecords(store, scenarios);
-  return { store: records, clock, options, byHand: {}, ownKeys: undefined, scenarios, saved };
+  return { store: records, clock, options, byHand: {}, isStaging: false, scenarios, saved };
 }
 
 /** Of `--delay`. */
@@ -49,9 +48,9 @@ export function delayRule(milliseconds: number): Rule {
   };
 }
 
-/** The document's second deployment has a key of its own. */
-export function stagingStart(start: Start): Start {
-  return { ...start, ownKeys: { valid: [STAGING_KEY], readOnly: [] } };
+/** The same start if it is so already, since settings are cached by start. */
+export function setStaging(start: Start, isStaging: boolean): Start {
+  return start.isStaging === isStaging ? start : { ...start, isStaging };
 }
 
 export function override<T extends object>(earlier: T, later: Partial<T>): T {

@@ -21,7 +21,13 @@ import {
   readClock,
   setClock,
 } from '../service/clock.ts';
-import { createKeyring, type Keyring, NO_RATES, type RateWindows } from '../service/keyring.ts';
+import {
+  createKeyring,
+  type Keyring,
+  NO_RATES,
+  type RateWindows,
+  STAGING_KEYS,
+} from '../service/keyring.ts';
 import { type Representation, representationFor } from '../service/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { RecentCalls } from './retries.ts';
@@ -78,7 +84,7 @@ export function createSettings(layers: Layers): Settings {
     ...layers,
     choices,
     represent: representationFor(choices),
-    keys: createKeyring({ ...lists, ...start.ownKeys }),
+    keys: createKeyring({ ...lists, ...(start.isStaging && STAGING_KEYS) }),
     isLagging: active.some(({ rules }) => rules.some(({ lag }) => lag !== undefined)),
     rules: createRuleBook([
       ...active.toReversed().flatMap(({ rules }) => rules),

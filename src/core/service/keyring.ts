@@ -28,6 +28,9 @@ export interface KeyLists {
   readonly expires?: ReadonlyMap<string, Expiry> | undefined;
 }
 
+/** No scenario changes them. */
+export const STAGING_KEYS: KeyLists = { valid: [STAGING_KEY], readOnly: [] };
+
 /** `valid` replaces all default keys, so that no publicly known key works; `readOnly` only its own. */
 export function createKeyring(lists: KeyLists): Keyring {
   const { valid, readOnly, allReadOnly = false, invalid, any = false, expires = NEVER } = lists;

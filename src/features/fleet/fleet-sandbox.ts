@@ -8,6 +8,7 @@ import {
 } from '../../core/sandbox/exchange.ts';
 import { type Release, type Released, selectHeld } from '../../core/sandbox/holds.ts';
 import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
+import type { Start } from '../../core/sandbox/start.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createLimitError, StorageError } from '../../core/sandbox/storage-error.ts';
 import { type FleetContext, FleetJournal } from './fleet-journal.ts';
@@ -17,7 +18,6 @@ import {
   type CachedState,
   corruptDataError,
   MissingPartError,
-  parseRows,
   readNewParts,
   writeParts,
 } from './state-parts.ts';
@@ -41,6 +41,8 @@ export class FleetSandbox {
   readonly #context: FleetContext;
   /** Whether calls create it; else only other servers may have it. */
   readonly #mayCreate: boolean;
+  /** Of a sandbox that its first use creates. */
+  readonly #initialStart: Start;
   #cached: CachedState;
   /** The version of what is cached; 0 if this server knows no sandbox. */
   #version = 0;
@@ -53,6 +55,7 @@ export class FleetSandbox {
     this.#sandbox = sandbox;
     this.#context = context;
     this.#mayCreate = mayCreate;
+    this.#initialStart = sandbox.start;
     this.journal = new FleetJournal(sandbox, context);
     this.#cached = { state: sandbox.state, versions: new Map(), snapshots: new Map() };
   }
@@ -267,22 +270,11 @@ export class FleetSandbox {
 
   async #read(rows: readonly unknown[]): Promise<void> {
     const { redis } = this.#context;
-    const { versions, texts } = parseRows(rows);
     const key = sandboxKey(redis.prefix, this.#sandbox.name, 'parts');
-    const read = async (fields: readonly string[]) => {
-      const missing = fields.filter((field) => !texts.has(field));
-      const reply = missing.length > 0 && (await redis.run(['HMGET', key, ...missing]));
-      for (const [index, field] of missing.entries()) {
-        const text = Object(reply)[index];
-        if (typeof text !== 'string') throw new MissingPartError();
-        texts.set(field, text);
-      }
-      return texts;
-    };
+    const fetchFields = (fields: readonly string[]) => redis.run(['HMGET', key, ...fields]);
     try {
-      this.#cached = await readNewParts(this.#cached, versions, read, this.#sandbox.start);
-      this.#version = Math.max(...versions.values());
-      this.#sandbox.state = this.#cached.state;
+      const cached = await readNewParts(this.#cached, rows, fetchFields, this.#initialStart);
+      this.#cache(cached, Math.max(...cached.versions.values()));
     } catch (error) {
       if (error instanceof MissingPartError) this.#forget();
       else throw error instanceof StorageError ? error : corruptDataError('state', error);
@@ -290,10 +282,16 @@ export class FleetSandbox {
   }
 
   #forget(): false {
-    const state = initialState(this.#sandbox.start, Date.now());
-    this.#cached = { state, versions: new Map(), snapshots: new Map() };
-    this.#sandbox.state = state;
-    this.#version = 0;
+    const state = initialState(this.#initialStart, Date.now());
+    this.#cache({ state, versions: new Map(), snapshots: new Map() }, 0);
     return false;
+  }
+
+  #cache(cached: CachedState, version: number): void {
+    this.#cached = cached;
+    this.#version = version;
+    this.#sandbox.state = cached.state;
+    // Another server may have created it like another one.
+    this.#sandbox.start = cached.state.settings.start;
   }
 }

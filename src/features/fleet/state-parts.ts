@@ -1,7 +1,7 @@
 import { COLLECTIONS } from '../../core/contract/records.ts';
 import { parseInput, writeJson } from '../../core/json.ts';
 import { LATCH } from '../../core/sandbox/holds.ts';
-import type { Start } from '../../core/sandbox/start.ts';
+import { type Start, setStaging } from '../../core/sandbox/start.ts';
 import { createSettings, type Settings, type State } from '../../core/sandbox/state.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { LatchRule } from '../../core/scenario/rules.ts';
@@ -39,15 +39,14 @@ export interface CachedState {
 /** Redis has no such part any more: the sandbox has changed meanwhile, or was created anew. */
 export class MissingPartError extends Error {}
 
-/** Reads the texts of fields, each of a part and its version. @throws MissingPartError */
+/** Reads the texts of fields, each of a part and its version. */
 type ReadFields = (fields: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
 const SNAPSHOTS = 'snapshots';
 
 const fieldOf = ([part, version]: readonly [string, number]) => `${part}@${version}`;
 
-/** @param rows of each part its name, its version, and its text if it is newer than what a server knows */
-export function parseRows(rows: readonly unknown[]) {
+function parseRows(rows: readonly unknown[]) {
   const versions = new Map<string, number>();
   const texts = new Map<string, string>();
   for (let at = 0; at < rows.length; at += 3) {
@@ -112,13 +111,28 @@ export function writeParts(cached: CachedState, after: State, version: number, i
   };
 }
 
-/** @throws MissingPartError */
+/**
+ * @param rows of each part its name, its version, and its text if it is newer than what a server knows
+ * @param fetchFields reads the texts of fields in Redis, in their order
+ * @throws MissingPartError
+ */
 export async function readNewParts(
   cached: CachedState,
-  versions: Versions,
-  read: ReadFields,
+  rows: readonly unknown[],
+  fetchFields: (fields: readonly string[]) => Promise<unknown>,
   start: Start,
 ): Promise<CachedState> {
+  const { versions, texts } = parseRows(rows);
+  const read: ReadFields = async (fields) => {
+    const missing = fields.filter((field) => !texts.has(field));
+    const reply = missing.length > 0 && (await fetchFields(missing));
+    for (const [index, field] of missing.entries()) {
+      const text = Object(reply)[index];
+      if (typeof text !== 'string') throw new MissingPartError();
+      texts.set(field, text);
+    }
+    return texts;
+  };
   const state = await readState(cached.state, cached.versions, versions, read, start);
   const version = versions.get(SNAPSHOTS);
   if (version === undefined || version === cached.versions.get(SNAPSHOTS)) {
@@ -222,6 +236,7 @@ export function changedParts(before: State, after: State): NamedPart[] {
 type ScenarioSource = readonly [name: string, definition: string];
 
 interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
+  readonly isStaging: boolean;
   readonly active?: readonly ScenarioSource[];
 }
 
@@ -229,14 +244,16 @@ interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
 function writeSettings({ start, active, byHand, startedAt }: Settings): string {
   const sources = active.map(({ name, definition }) => [name, writeJson(definition)]);
   return JSON.stringify({
+    isStaging: start.isStaging,
     byHand,
     startedAt,
     active: active === start.scenarios ? undefined : sources,
   });
 }
 
-async function readSettings(json: string, start: Start): Promise<Settings> {
-  const { active, startedAt, byHand }: SettingsJson = JSON.parse(json);
+async function readSettings(json: string, ownStart: Start): Promise<Settings> {
+  const { isStaging, active, startedAt, byHand }: SettingsJson = JSON.parse(json);
+  const start = setStaging(ownStart, isStaging);
   const scenarios = active?.map((source) => readScenario(source, start));
   return createSettings({
     byHand: readExactly(ASSUME, JSON.stringify(byHand)),

@@ -43,6 +43,8 @@ export const SANDBOX_HANDLERS = {
     const { name = crypto.randomUUID(), like } = body;
     const { sandboxes, persistence } = parts;
     const model = sandboxes.look(like ?? DEFAULT_SANDBOX);
+    // Another server may have created that one.
+    await persistence.run(model, () => model.read());
     const isCreated = await persistence.create(name, model.start);
     const sandbox = sandboxes.find(name);
     if (!isCreated || sandbox === undefined) {

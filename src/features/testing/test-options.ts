@@ -43,7 +43,7 @@ export async function openSandboxWith(
   await server.control.sandbox(DEFAULT_SANDBOX).call('POST /sandboxes', { body });
   if (Object.values(options).some((value) => value !== undefined))
     await applyOptions(sandbox, options);
-  return options.keys === undefined ? sandbox : { ...sandbox, key: findKey(options) };
+  return { ...sandbox, key: options.keys === undefined ? server.key : findKey(options) };
 }
 
 export function findKey({ keys = {} }: ServerOptions): string {

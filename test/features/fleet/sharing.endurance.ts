@@ -265,6 +265,25 @@ describeWithRedis('a fleet', () => {
     expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
   });
 
+  test('creates a sandbox like another one on every server', async () => {
+    const ask = await clients(2);
+    const statuses = async (name: string) => {
+      const twice = ['staging-key', 'staging-key', 'demo-key', 'demo-key'];
+      const replies = twice.map((key) => ask('GET', `/~${name}/v1/pets`, { key }));
+      return (await Promise.all(replies)).map(({ status }) => status);
+    };
+    await ask('POST', '/__mock/sandboxes', { body: { name: 'one', like: 'staging' } });
+    for (const name of ['two', 'three'])
+      await ask('POST', '/__mock/sandboxes', { body: { name, like: 'one' } });
+    for (const name of ['one', 'two', 'three']) {
+      expect([name, ...(await statuses(name))]).toEqual([name, 200, 200, 401, 401]);
+      await ask('POST', `/~${name}/__mock/reset`);
+      expect([name, ...(await statuses(name))]).toEqual([name, 200, 200, 401, 401]);
+    }
+    await ask('DELETE', '/__mock/sandboxes/one');
+    expect(await statuses('one')).toEqual([401, 401, 200, 200]);
+  });
+
   test('keeps every acknowledged exchange of a sandbox that is deleted under load', async () => {
     const ask = await clients(2);
     const TURNS = 10;

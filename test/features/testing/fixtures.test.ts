@@ -129,10 +129,22 @@ test('failOn refuses what it does not know', () => {
 });
 
 describe('on a server that already runs', () => {
-  const during = async (options: TestOptions, use: (sandbox: MockSandbox) => Promise<void>) => {
-    vi.stubEnv('PETSTORE_MOCK_URL', server.url);
+  const during = async (
+    options: TestOptions,
+    use: (sandbox: MockSandbox) => Promise<void>,
+    { url } = server.sandbox('default'),
+  ) => {
+    vi.stubEnv('PETSTORE_MOCK_URL', url);
     await runTest(options, use);
   };
+
+  test('the sandbox of a test is like the one that the address names, with a key for it', async () => {
+    const check = async (sandbox: MockSandbox) => {
+      expect((await call(sandbox, '/pets')).status).toBe(200);
+      expect((await call({ ...sandbox, key: 'demo-key' }, '/pets')).status).toBe(401);
+    };
+    await during({}, check, server.sandbox('staging'));
+  });
 
   test('the sandbox of a test takes scenarios, store, keys, assumptions and clock', async () => {
     const file = join(folder, 'nothing-sold.yaml');
