@@ -14,6 +14,21 @@ type Page = Awaited<ReturnType<typeof openPage>>;
 let page: Page;
 let server: RunningCommand;
 const send = globalThis.fetch;
+/** What the browser calls when the part of the address behind `#` changes. */
+let onHashChange = (): void => {};
+
+/** What a tab keeps. Its keys are those of the object, as in a browser. */
+const STORAGE = {
+  getItem(this: Record<string, string>, name: string) {
+    return this[name] ?? null;
+  },
+  setItem(this: Record<string, string>, name: string, value: string) {
+    this[name] = value;
+  },
+  removeItem(this: Record<string, string>, name: string) {
+    delete this[name];
+  },
+};
 
 /** What a client does. */
 function ask(method: string, target: string, body?: object): Promise<Response> {
@@ -27,7 +42,7 @@ function ask(method: string, target: string, body?: object): Promise<Response> {
 }
 
 async function openPage() {
-  const [completion, rules, route, requests, records, scenarios, session] = await Promise.all([
+  const all = await Promise.all([
     import('../../../src/features/dashboard/state/completion.ts'),
     import('../../../src/features/dashboard/state/rules.ts'),
     import('../../../src/features/dashboard/state/route.ts'),
@@ -35,8 +50,14 @@ async function openPage() {
     import('../../../src/features/dashboard/state/records.ts'),
     import('../../../src/features/dashboard/state/scenarios.ts'),
     import('../../../src/features/dashboard/state/session.ts'),
+    import('../../../src/features/dashboard/state/resource.ts'),
+    import('../../../src/features/dashboard/state/settings.ts'),
+    import('../../../src/features/dashboard/state/journal.ts'),
   ]);
-  return { ...completion, ...rules, ...route, ...requests, ...records, ...scenarios, ...session };
+  const [completion, rules, route, requests, records, scenarios, ...others] = all;
+  const [session, resource, settings, journal] = others;
+  const views = { ...completion, ...rules, ...route, ...requests, ...records, ...scenarios };
+  return { ...views, ...session, ...resource, ...settings, ...journal };
 }
 
 beforeAll(async () => {
@@ -49,8 +70,10 @@ beforeAll(async () => {
   vi.stubGlobal('location', location);
   vi.stubGlobal('history', { replaceState });
   vi.stubGlobal('navigator', { userAgent: 'Linux' });
-  vi.stubGlobal('addEventListener', () => {});
-  vi.stubGlobal('sessionStorage', { getItem: () => null });
+  vi.stubGlobal('addEventListener', (_name: string, listener: () => void) => {
+    onHashChange = listener;
+  });
+  vi.stubGlobal('sessionStorage', Object.create(STORAGE));
   vi.stubGlobal('fetch', (path: string, options: RequestInit) =>
     send(new URL(path, origin), options),
   );
@@ -212,6 +235,160 @@ test('a place has an address, whose query can be refined', () => {
   page.refine({ q: '', sort: 'name' });
   expect(location.hash).toBe('#/store/a%2Fb?sort=name');
   expect(page.route.value.item).toBe('a/b');
+});
+
+test('a step back leads to the view of the address, and a link in the page to none', () => {
+  location.hash = '#/findings';
+  onHashChange();
+  expect(page.route.value.view).toBe('findings');
+  location.hash = '#content';
+  onHashChange();
+  expect(location.hash).toBe('#/findings');
+});
+
+const ship = (id: number) => {
+  const input = { path: { id }, body: { status: 'shipped' } } as const;
+  return page.perform(`Shipped ${id}.`, 'PATCH /orders/{id}', input);
+};
+
+/** Undoes the last change of the page, and answers the question whether what came later may go. */
+async function undoAnd(answer: boolean, asked: RegExp): Promise<void> {
+  const undone = page.lastChange.value?.undo?.();
+  await expect.poll(() => page.question.value?.text).toMatch(asked);
+  page.question.value?.answer(answer);
+  page.question.value = undefined;
+  await undone;
+}
+
+const statusOf = async (id: number) =>
+  (await page.client.call('GET /orders/{id}', { path: { id } })).status;
+
+test('a change of the page can be undone, but asks about later calls and spares what others changed', async () => {
+  expect(await ship(4)).toBe(true);
+  const told = 'Shipped 4. Records changed: 1 in orders.';
+  await expect.poll(() => page.lastChange.value?.text).toBe(told);
+  await ask('PATCH', '/v1/inventory/3', { quantity: 5 });
+  await undoAnd(false, /with it what 1 later call changed\.$/);
+  expect(await statusOf(4)).toBe('shipped');
+  await undoAnd(true, /1 later call/);
+  expect([await statusOf(4), page.lastChange.value]).toEqual(['pending', undefined]);
+  expect(page.notice.value?.text).toMatch(/^Undone: /);
+  await ship(5);
+  await expect.poll(() => page.lastChange.value?.text).toMatch('Shipped 5.');
+  await ask('PATCH', '/__mock/orders/9', { status: 'shipped' });
+  await page.lastChange.value?.undo?.();
+  expect(page.notice.value?.text).toMatch(/^Not undone: .* since\. Undo takes that back first\.$/);
+  await page.notice.value?.undo?.();
+  expect([await statusOf(5), await statusOf(9)]).toEqual(['shipped', 'pending']);
+});
+
+test('calls are sent again up to one that cannot be, and all of them are taken back at once', async () => {
+  await ask('DELETE', '/v1/store/orders/7');
+  const { number } = await latest();
+  await ask('PATCH', '/v1/inventory/4', { quantity: 1 });
+  await page.replayFrom(number);
+  const again = `Sent 2 calls again, from exchange ${number}, on the present store.`;
+  expect(page.lastChange.value).toMatchObject({ kind: 'done', text: again });
+  await page.lastChange.value?.undo?.();
+  expect(page.notice.value?.text).toMatch(/^Took back what exchanges \d+ to \d+ changed\.$/);
+  const [next, last] = await Promise.all([
+    page.findNeighbour(number, 'newer', ''),
+    page.findNeighbour(number, 'older', 'method:NONE'),
+  ]);
+  expect([next.next?.number, next.isLatest, last.next]).toEqual([number + 1, true, undefined]);
+});
+
+test('what is wrong with an input stands at its field, and the rest in the notice', async () => {
+  const send = (body: object) =>
+    page.perform('Set.', 'PATCH /inventory/{id}', { path: { id: 3 }, body: Object(body) });
+  expect(await send({ quantity: 'two', status: null })).toBe(false);
+  const places = [...page.takeProblems(['quantity', 'status'])];
+  expect(places).toContainEqual(['quantity', 'Expected an integer, found "two".']);
+  expect(page.sayPlace('$.rules[0].reply.status: no')).toBe('rule 1, reply, status: no');
+  expect(await send({ other: 1 })).toBe(false);
+  expect(page.takeProblems(['quantity']).size).toBe(0);
+  expect(page.notice.value).toMatchObject({ kind: 'failed', text: expect.stringMatching(/other/) });
+});
+
+test('a choice stands at once, until the server has it or refuses it', async () => {
+  const { signal } = new AbortController();
+  const conflict = { id: 'cancel-again', default: '409' };
+  await page.readStatus(signal);
+  const chosen = page.chooseOption(conflict, '404', 'Chosen.');
+  expect(page.optionOf(conflict)).toBe('404');
+  expect(await chosen).toBe(true);
+  await page.readStatus(signal);
+  expect(page.optionOf(conflict)).toBe('404');
+  const refused = page.chooseOption(conflict, '418', 'Chosen.');
+  expect([page.optionOf(conflict), await refused]).toEqual(['418', false]);
+  expect([page.optionOf(conflict), page.notice.value?.at]).toEqual(['404', 'cancel-again']);
+  const before = Date.now();
+  await page.changeClock('Stopped.', { frozen: true });
+  await page.changeClock('Later.', { days: 2 });
+  await page.readStatus(signal);
+  const { value } = page.status;
+  expect(value && Math.round((page.readTime(value) - before) / 86_400_000)).toBe(2);
+  await page.changeClock('Real.', { real: true });
+  expect(page.status.value?.clock).toMatchObject({ real: true, frozen: false });
+});
+
+test('scenarios are created, copied, turned on, moved and saved again, and a refused text is kept', async () => {
+  const names = async () => {
+    const { scenarios } = await page.client.call('GET /scenario');
+    return scenarios.map(({ name }) => name).filter((name) => name !== 'mine');
+  };
+  expect([await page.createScenario('new'), page.route.value.item]).toEqual([true, 'new']);
+  expect(await page.createScenario('new')).toBe(false);
+  expect(page.notice.value?.text).toBe('new: There is a scenario new already.');
+  expect(await page.createScenario('bad', () => 'rule: []')).toBe(false);
+  expect([page.listDrafts(), page.readDraft('bad')?.text]).toEqual([['bad'], 'rule: []']);
+  page.keepDraft('bad', undefined);
+  expect(page.listDrafts()).toEqual([]);
+  for (const copy of ['my-new', 'my-new-2']) {
+    await page.copyScenario('new', () => 'rules: []');
+    expect(page.route.value.item).toBe(copy);
+  }
+  await Promise.all(['new', 'my-new', 'slow'].map((name) => page.turnScenario(name, true)));
+  await page.moveScenario('slow', 'new');
+  await page.turnScenario('my-new', false);
+  expect(page.notice.value?.text).toMatch(/^Turned off my-new\./);
+  expect(await names()).toEqual(['slow', 'new']);
+  await page.client.call('PUT /scenario', { body: { scenarios: [] } });
+  await page.client.call('DELETE /scenarios/{name}', { path: { name: 'new' } });
+  expect(await page.fetchScenario('new')).toEqual({ text: '', etag: undefined });
+  page.keepSaved('my-new', undefined);
+  await page.saveAgain(['mine', 'my-new-2']);
+  expect((await page.fetchScenario('new')).text).toMatch(/^description: Order 1/);
+});
+
+test('a server that does not answer is lost, and everything is read again when it is back', async () => {
+  const fetch = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('fetch failed'));
+  expect(await ship(1)).toBe(false);
+  expect([page.connection.value, page.notice.value?.text]).toEqual([
+    'lost',
+    'The server does not answer.',
+  ]);
+  fetch.mockRestore();
+  const { value } = page.epoch;
+  await page.listEdits();
+  expect([page.connection.value, page.epoch.value]).toEqual(['ok', value + 1]);
+});
+
+test('an example of an operation is a request in each language, and a record has shortcuts', () => {
+  const example = page.exampleRequest('createPet');
+  expect(page.shortTarget(example.target)).toBe('/pets');
+  for (const write of Object.values(page.SNIPPETS)) expect(write(example)).toContain('/v1/pets');
+  expect(page.parseHeaderLines('A: b\n\nX-C:d')).toEqual([
+    ['A', 'b'],
+    ['X-C', 'd'],
+  ]);
+  expect(page.parseHeaderLines('no header')).toBeUndefined();
+  const labels = (...record: Parameters<typeof page.listShortcuts>) =>
+    page.listShortcuts(...record).map(({ label }) => label);
+  expect(labels('orders', { id: 1 })).toEqual(['Ship', 'Cancel']);
+  expect(labels('orders', { id: 1, status: 'shipped' })).toEqual(['Back to pending']);
+  expect(labels('inventory', { petId: 1, quantity: 2 })).toEqual(['Sell out']);
+  expect(labels('animals', { id: 1 })).toEqual([]);
 });
 
 test('a typed value has every digit, and is what the field holds', () => {
