@@ -1,6 +1,7 @@
 import type expressModule from 'express';
 import type { RequestHandler } from 'express';
-import type { AddedHandlers, ControlRequest } from '../core/control/endpoint.ts';
+import type { AddedHandlers } from '../core/control/added-handlers.ts';
+import type { ControlRequest } from '../core/control/endpoint.ts';
 import type { AssumptionNote } from '../core/sandbox/report-shapes.ts';
 import type { Responder } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/sandbox/start.ts';

@@ -3,8 +3,8 @@ import { ContentError, formatProblem } from '../problems.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { refuseName } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage-error.ts';
+import type { AddedHandlers } from './added-handlers.ts';
 import {
-  type AddedHandlers,
   type ControlCall,
   type ControlParts,
   type ControlRequest,

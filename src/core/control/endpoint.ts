@@ -66,18 +66,7 @@ export interface Endpoint<Types = unknown> {
   readonly types?: Types;
 }
 
-type Handler = NonNullable<Endpoint['handle']>;
-
-/** What a feature adds to the table: handlers of endpoints that have none in their row. */
-export interface AddedHandlers {
-  readonly name: string;
-  readonly handlers?: {
-    /** The ids of the endpoints, and the names of topics of which it handles all. */
-    readonly of: readonly string[];
-    /** By id. Called with the first call of one. */
-    load(): Promise<Readonly<Record<string, Handler>>>;
-  };
-}
+export type Handler = NonNullable<Endpoint['handle']>;
 
 export interface TaggedEndpoint extends Endpoint {
   readonly tag: { readonly name: string; readonly description: string };

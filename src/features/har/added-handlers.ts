@@ -1,10 +1,8 @@
-import type { AddedHandlers } from '../../core/control/endpoint.ts';
+import { addHandlers } from '../../core/control/added-handlers.ts';
 
 /** The journal in HAR, the format of the developer tools of browsers. */
-export const HAR: AddedHandlers = {
-  name: 'har',
-  handlers: {
-    of: ['exportRequests'],
-    load: async () => (await import('./handlers.ts')).HAR_HANDLERS,
-  },
-};
+export const HAR = addHandlers(
+  'har',
+  ['exportRequests'],
+  async () => (await import('./handlers.ts')).HAR_HANDLERS,
+);

@@ -1,6 +1,6 @@
 /// <reference types="vite/types/importMeta.d.ts" />
 
-import type { AddedHandlers } from '../../core/control/endpoint.ts';
+import type { AddedHandlers } from '../../core/control/added-handlers.ts';
 
 /*
  * The scenarios, the fixtures and the version, which the build puts into the bundle.

@@ -1,9 +1,7 @@
-import type { AddedHandlers } from '../../core/control/endpoint.ts';
+import { addHandlers } from '../../core/control/added-handlers.ts';
 
-export const OPENAPI_DOCUMENTS: AddedHandlers = {
-  name: 'openapi',
-  handlers: {
-    of: ['getServiceDocument', 'getControlDocument'],
-    load: async () => (await import('./handlers.ts')).OPENAPI_HANDLERS,
-  },
-};
+export const OPENAPI_DOCUMENTS = addHandlers(
+  'openapi',
+  ['getServiceDocument', 'getControlDocument'],
+  async () => (await import('./handlers.ts')).OPENAPI_HANDLERS,
+);

@@ -1,4 +1,4 @@
-import type { AddedHandlers } from '../../core/control/endpoint.ts';
+import type { AddedHandlers } from '../../core/control/added-handlers.ts';
 
 /** Single records and sandboxes as resources, in lists that filter, sort and page as json-server does. */
 export const RESOURCES: AddedHandlers = {
