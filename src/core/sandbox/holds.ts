@@ -146,6 +146,7 @@ export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinit
 /** Sets or removes a latch, whose calls are counted anew. */
 export function withLatch(state: State, name: string, latch: LatchRule | undefined): State {
   const { latches, counters } = state;
+  if (latch === undefined && !latches.has(name)) return state;
   return {
     ...state,
     latches: withEntry(latches, name, latch),

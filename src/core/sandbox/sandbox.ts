@@ -3,6 +3,7 @@ import type { RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock, steadyNow } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
+import { rowNames } from '../tables.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
 import type { EditText } from './edit-log.ts';
 import type { Exchange, HeldExchange, HoldEnd, ServiceRequest } from './exchange.ts';
@@ -165,7 +166,8 @@ export class Sandbox {
   ): Outcome<T> {
     const changed = change(this.#newest, now);
     const { before, state } = changed;
-    if (state === before) return changed;
+    // An edit that changes nothing is none: an undo of it would take nothing back.
+    if (rowNames(state).every((part) => state[part] === before[part])) return changed;
     const counters = { ...state.counters, recent: dropFinal(state.counters.recent) };
     // What is arranged is seen at once.
     const isSame = state.store === before.store && state.settings === before.settings;

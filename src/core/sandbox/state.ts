@@ -72,7 +72,7 @@ export interface Settings extends Layers {
 
 const NO_COUNTERS: Counters = { rules: NO_COUNTS, rates: NO_RATES, recent: [] };
 const NO_SNAPSHOTS: State['snapshots'] = new Map();
-export const NO_LATCHES: State['latches'] = new Map();
+const NO_LATCHES: State['latches'] = new Map();
 
 export function createSettings(layers: Layers): Settings {
   const { start, active, byHand } = layers;
@@ -128,6 +128,7 @@ export function activate(
 ): State {
   const former = state.settings.active;
   const active = scenarios.map((wanted) => former.find((known) => isSame(known, wanted)) ?? wanted);
+  if (active.length === former.length && active.every((it, at) => it === former[at])) return state;
   const added = active.filter((scenario) => !former.includes(scenario));
   const ended = former.filter((scenario) => !active.includes(scenario));
   const clock = added.reduce((now, scenario) => setClock(now, scenario.clock, wall), state.clock);

@@ -58,7 +58,9 @@ export function setClock(
     now === undefined && clock.frozenAt === undefined
       ? clock.ahead
       : (now ?? readClock(clock, wall)) - wall;
-  return { ahead, frozenAt: frozen ? (now ?? readClock(clock, wall)) : undefined };
+  const frozenAt = frozen ? (now ?? readClock(clock, wall)) : undefined;
+  const isSame = frozenAt === clock.frozenAt && (frozen || ahead === clock.ahead);
+  return isSame ? clock : { ahead, frozenAt };
 }
 
 /** Undefined if the new time is not in the years 1970 to 9999. By default, a frozen clock stays so. */

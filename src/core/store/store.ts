@@ -133,7 +133,14 @@ export class Records<R extends object> {
     return this.get(id) !== undefined;
   }
 
+  /** Whether it has this record, or an equal one. */
+  holds(record: R): boolean {
+    const known = this.get(this.idOf(record));
+    return known !== undefined && hasSameFields(known, record);
+  }
+
   with(record: R): Records<R> {
+    if (this.holds(record)) return this;
     const id = this.idOf(record);
     const size = this.has(id) ? this.size : this.size + 1;
     const { highestId } = this;
@@ -161,7 +168,7 @@ export class Records<R extends object> {
       const kept = chunk.toSpliced(index, 1);
       return kept.length > 0 ? left.with(at, kept) : left.toSpliced(at, 1);
     }, this.#all());
-    return this.#copy(size, chunks);
+    return size === this.size ? this : this.#copy(size, chunks);
   }
 
   withHighestId(highestId: bigint | undefined): Records<R> {
@@ -170,15 +177,16 @@ export class Records<R extends object> {
 
   /** No records; the highest id ever used stays. */
   cleared(): Records<R> {
-    return this.#copy(0, []);
+    return this.size === 0 ? this : this.#copy(0, []);
   }
 
-  /** `change` keeps ids, and returns a record that it leaves as it is. */
+  /** `change` keeps ids, and returns a record that it leaves as it is, or an equal one. */
   map(change: (record: R) => R): Records<R> {
     const before = this.#all();
     const chunks = before.map((chunk) => {
       const changed = chunk.map(change);
-      return changed.every((record, at) => record === chunk[at]) ? chunk : changed;
+      const isSame = chunk.every((record, at) => hasSameFields(record, changed[at] ?? record));
+      return isSame ? chunk : changed;
     });
     const isSame = chunks.every((chunk, at) => chunk === before[at]);
     return isSame ? this : this.#copy(this.size, chunks);
@@ -271,7 +279,17 @@ export function createStore({ animals = [], inventory = [], orders = [] }: Store
   };
 }
 
+/** The same store if the records are. */
+export function withRecords<Name extends CollectionName>(
+  store: Store,
+  name: Name,
+  records: Records<StoredRecord[Name]>,
+): Store {
+  return records === store[name] ? store : { ...store, [name]: records };
+}
+
 function hasSameFields(one: object, other: object): boolean {
+  if (one === other) return true;
   const fields = Object.entries(one).filter(([, value]) => value !== undefined);
   const count = Object.values(other).filter((value) => value !== undefined).length;
   return (

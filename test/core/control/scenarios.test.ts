@@ -105,13 +105,15 @@ describe('scenarios in the control API', () => {
     expect([await active(), await pet(client)]).toEqual([['1 request', '2 base', '3 mine'], 418]);
     await use(client, 'mine');
     expect([await active(), await pet(client)]).toEqual([['1 base', '2 mine'], 200]);
-    await use(client, 'mine');
+    await use(client, 'slow', 'mine');
+    for (let time = 0; time < 2; time += 1) await use(client, 'mine', 'slow');
     const { edits } = Object((await client.control('GET requests?edits=true')).json);
     expect(edits.map(({ what }: { what: string }) => what)).toEqual([
       'turned on request, turned off base, mine, slow',
       'turned on base, mine',
       'turned off request',
-      'set the scenarios to base, mine',
+      'turned on slow',
+      'set the scenarios to base, mine, slow',
     ]);
   });
 });

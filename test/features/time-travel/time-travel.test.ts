@@ -118,6 +118,43 @@ describe('time travel in the control API', () => {
     expect(await client.control('POST undo')).toMatchObject(nothing);
   });
 
+  const LATCH = { on: 'getPet', hold: 'late' };
+  test.each<[change: string, body: object | undefined, before?: [call: string, body?: object]]>([
+    ['PATCH assumptions', {}],
+    [
+      'PATCH assumptions',
+      { 'unknown-pet': '400' },
+      ['PATCH assumptions', { 'unknown-pet': '400' }],
+    ],
+    ['PUT scenario', { scenarios: [] }],
+    ['PUT scenario', { scenarios: ['slow'] }, ['PUT scenario', { scenarios: ['slow'] }]],
+    ['PUT clock', { real: true }],
+    ['PUT clock', { frozen: false }],
+    ['PUT clock', { frozen: true }, ['PUT clock', { frozen: true }]],
+    ['POST clock/advance', { by: 'PT0S' }, ['PUT clock', { frozen: true }]],
+    ['POST holds/release', { open: true }],
+    ['POST holds/release', { open: true, name: 'other' }, ['POST holds', LATCH]],
+    ['PATCH state', {}],
+    [
+      'PATCH state',
+      { orders: { remove: [999] }, animals: { each: [{ name: 'A' }] } },
+      ['PATCH state', { animals: { each: [{ name: 'A' }] } }],
+    ],
+    ['PATCH state', { orders: [{ id: 1, quantity: 7 }] }, ['PATCH orders/1', { quantity: 7 }]],
+    [
+      'PUT inventory/1',
+      { quantity: 7, status: 'low' },
+      ['PUT inventory/1', { quantity: 7, status: 'low' }],
+    ],
+    ['POST snapshots/now/restore', undefined, ['POST snapshots', { name: 'now' }]],
+  ])('%s with %j is no change where it changes nothing', async (change, body, before) => {
+    const client = await openMock();
+    if (before !== undefined) await control(client, ...before);
+    const { edits } = await control(client, 'GET requests?edits=true');
+    await control(client, change, body);
+    expect(await control(client, 'GET requests?edits=true')).toMatchObject({ edits });
+  });
+
   test('asks again under each other option, in the same state and at the same instant', async () => {
     const client = await openMock({ clock: Date.parse('2030-12-04T00:00:00Z') });
     await client.send('DELETE', '/v1/store/orders/1');

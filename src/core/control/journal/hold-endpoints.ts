@@ -3,7 +3,7 @@ import { outcome } from '../../sandbox/answer.ts';
 import type { HeldExchange } from '../../sandbox/exchange.ts';
 import { LATCH, withLatch } from '../../sandbox/holds.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
-import { NO_LATCHES } from '../../sandbox/state.ts';
+import type { State } from '../../sandbox/state.ts';
 import { HOLD_NAME } from '../../scenario/rule-shape.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, FLAG, list, type ValueOf } from '../../shape/shapes.ts';
@@ -67,13 +67,11 @@ export const HOLD_ENDPOINTS = [
       const { open, ...which } = call.body;
       const { name } = which;
       if (open) {
-        await edit(call, `opened ${name ?? 'all latches'}`, (state) =>
-          outcome(
-            state,
-            NO_CONTENT,
-            name === undefined ? { latches: NO_LATCHES } : withLatch(state, name, undefined),
-          ),
-        );
+        await edit(call, `opened ${name ?? 'all latches'}`, (state) => {
+          const names = name === undefined ? [...state.latches.keys()] : [name];
+          const remove = (left: State, latch: string) => withLatch(left, latch, undefined);
+          return outcome(state, NO_CONTENT, names.reduce(remove, state));
+        });
       }
       const { released, held } = await parts.persistence.release(sandbox, which, 'released');
       return json<ReleaseResult>({ released: released.map(showHeldReply), held });

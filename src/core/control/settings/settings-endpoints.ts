@@ -113,9 +113,10 @@ export const ASSUMPTION_ENDPOINTS = [
     handle: (call) =>
       edit(call, `assumed ${formatChoices(call.body)}`, (state) => {
         const byHand = { ...state.settings.byHand, ...call.body };
-        const { settings } = changeLayers(state, { byHand });
-        const reply = replyWithAssumptions(settings.choices, call.parts);
-        return outcome(state, reply, { settings });
+        const isSame = formatChoices(byHand) === formatChoices(state.settings.byHand);
+        const after = isSame ? state : changeLayers(state, { byHand });
+        const reply = replyWithAssumptions(after.settings.choices, call.parts);
+        return outcome(state, reply, after);
       }),
   }),
 ];
