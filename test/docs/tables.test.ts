@@ -29,6 +29,7 @@ import { FAULT_NAMES } from '../../src/core/scenario/fault-table.ts';
 import { RULE_SHAPE } from '../../src/core/scenario/rule-shape.ts';
 import { shippedScenarios } from '../../src/core/scenario/scenario-names.ts';
 import { SCENARIO } from '../../src/core/scenario/scenario-shape.ts';
+import { CREATE_MOCK_ROWS } from '../../src/features/in-process/options.ts';
 import { FEATURES } from '../../src/features.ts';
 import * as library from '../../src/index.ts';
 import { packageRoot } from '../../src/server/files.ts';
@@ -237,6 +238,14 @@ test('docs/command-line.md names every member of a JSON line of the log', () => 
     /has the members (.*)\. Members/.exec(readPage('docs/command-line.md')) ?? [];
   const members = [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name);
   expect(members).toEqual(Object.keys(JSON.parse(line)));
+});
+
+test('docs/in-process.md lists every option', () => {
+  const options = section(readPage('docs/in-process.md'), 'Options');
+  const [shared = ''] = /: (`\w+`.*)\. Besides/.exec(options) ?? [];
+  const own = tableRows(options, 'option').map(([cell]) => cell);
+  const listed = [...`${shared}${own}`.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  expect(listed.sort()).toEqual(Object.keys(CREATE_MOCK_ROWS).sort());
 });
 
 test('docs/library-api.md lists every export, option and part of a mock', async () => {

@@ -41,12 +41,14 @@ const OWN_OPTIONS = {
   },
 } satisfies OptionGroups;
 
+export const CREATE_MOCK_ROWS = listRows(MOCK_OPTIONS, OBSERVERS, OWN_OPTIONS);
+
 /** The options of a server that need no port and no file, with the same defaults. */
 export type CreateMockOptions = MockOptions & Observers & OptionsOf<typeof OWN_OPTIONS>;
 
 /** @throws RangeError for a wrong option, FixtureError or ScenarioError for what does not have its form */
 export function readOptions(options: CreateMockOptions, texts: Pick<Platform, 'shippedText'>) {
-  checkOptionsOf(listRows(MOCK_OPTIONS, OBSERVERS, OWN_OPTIONS), options);
+  checkOptionsOf(CREATE_MOCK_ROWS, options);
   const { fixture, animals, orders, scenarios = [] } = options;
   const isGenerated = animals !== undefined || orders !== undefined;
   return {
