@@ -12,16 +12,34 @@ import type { ServerOptions } from '../../features.ts';
 import { loadFiles } from '../../server/load-files.ts';
 import type { PetstoreMock } from './connect.ts';
 
-/** What a sandbox of a running server can take. */
-const SANDBOX_OPTIONS: readonly string[] = [
-  ...(['scenarios', 'fixture', 'animals', 'orders', 'keys', 'assume', 'clock', 'frozen'] as const),
-] satisfies (keyof ServerOptions)[];
+type Define = (options: ServerOptions) => ScenarioDefinition;
+
+const generate: Define = ({ animals, orders }) => ({ generate: { animals, orders } });
+
+const setClock: Define = ({ clock, frozen }) => {
+  const now = clock === undefined ? undefined : new Date(clock).toISOString();
+  return { clock: { now, frozen } };
+};
+
+/** What a sandbox of a running server can take, and how a scenario says it below those of `scenarios`. */
+const SANDBOX_OPTIONS: Readonly<Record<string, Define>> = {
+  scenarios: () => ({}),
+  fixture: ({ fixture }) => (isFile(fixture) ? {} : { fixture }),
+  animals: generate,
+  orders: generate,
+  keys: ({ keys }) => ({ keys: keys && defineKeys(keys) }),
+  assume: ({ assume }) => ({ assume }),
+  clock: setClock,
+  frozen: setClock,
+} satisfies { readonly [Name in keyof ServerOptions]?: Define };
+
+function listGiven(options: ServerOptions): readonly string[] {
+  return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : name));
+}
 
 /** @throws RangeError if there are options that a running server cannot take any more */
 export function refuseServerOptions(options: ServerOptions, url: string): void {
-  const given = Object.entries(options).flatMap(([name, value]) =>
-    value === undefined || SANDBOX_OPTIONS.includes(name) ? [] : name,
-  );
+  const given = listGiven(options).filter((name) => !Object.hasOwn(SANDBOX_OPTIONS, name));
   const names = [...given, ...(options.keys?.any ? ['keys.any'] : [])];
   if (names.length === 0) return;
   throw new RangeError(
@@ -41,8 +59,7 @@ export async function openSandboxWith(
   const sandbox = server.sandbox(name);
   const body = { name: sandbox.name, like: server.name };
   await server.control.sandbox(DEFAULT_SANDBOX).call('POST /sandboxes', { body });
-  if (Object.values(options).some((value) => value !== undefined))
-    await applyOptions(sandbox, options);
+  if (listGiven(options).length > 0) await applyOptions(sandbox, options);
   return { ...sandbox, key: options.keys === undefined ? server.key : findKey(options) };
 }
 
@@ -58,7 +75,8 @@ async function applyOptions(sandbox: MockSandbox, options: ServerOptions): Promi
   const { fixture } = options;
   const { store, scenarios } = await loadFiles({ scenarios: options.scenarios, fixture });
   const names: string[] = [];
-  const own = defineOptions(options);
+  const definitions = listGiven(options).map((name) => SANDBOX_OPTIONS[name]?.(options));
+  const own: ScenarioDefinition = Object.assign({}, ...definitions);
   if (Object.values(own).some((part) => part !== undefined)) {
     // Below the scenarios, which win over the options of a start.
     await sandbox.scenarios.save(OPTIONS_SCENARIO, own);
@@ -78,20 +96,6 @@ const OPTIONS_SCENARIO = 'test-options';
 
 function isFile(fixture: string | undefined): boolean {
   return fixture !== undefined && !isShippedFixture(fixture);
-}
-
-function defineOptions(options: ServerOptions): ScenarioDefinition {
-  const { fixture, animals, orders, keys, assume, clock, frozen } = options;
-  const isGenerated = animals !== undefined || orders !== undefined;
-  const isTimed = clock !== undefined || frozen !== undefined;
-  const now = clock === undefined ? undefined : new Date(clock).toISOString();
-  return {
-    fixture: isFile(fixture) ? undefined : fixture,
-    generate: isGenerated ? { animals, orders } : undefined,
-    keys: keys && defineKeys(keys),
-    assume,
-    clock: isTimed ? { now, frozen } : undefined,
-  };
 }
 
 function defineKeys({ valid, readOnly, allReadOnly, invalid, expires = new Map() }: KeyLists) {
