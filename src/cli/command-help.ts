@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import yargs, { type Argv } from 'yargs';
-import { ASSUMPTION_IDS, optionNames } from '../core/contract/assumption-table.ts';
+import { ASSUMPTION_IDS, optionsOf } from '../core/contract/assumption-table.ts';
 import { OPERATION_IDS } from '../core/contract/operations.ts';
 import { SCENARIO_NAMES } from '../core/scenario/scenario-names.ts';
 import { packageRoot } from '../server/files.ts';
@@ -14,7 +14,7 @@ const CONFIGURED_ELSEWHERE = `Each flag can also be an environment variable (--r
 
 const GUIDE = `For scripts and agents: ${join(packageRoot, 'SKILL.md')}`;
 
-const OPTIONS = ASSUMPTION_IDS.flatMap((id) => optionNames(id).map((name) => `${id}=${name}`));
+const OPTIONS = ASSUMPTION_IDS.flatMap((id) => optionsOf(id).map((name) => `${id}=${name}`));
 
 type Completions = Readonly<Record<string, readonly string[]>>;
 

@@ -6,7 +6,7 @@ import { findFeatureCommand } from '../features.ts';
 import {
   Failure,
   type LoadedCommand,
-  refusal,
+  misuse,
   UsageError,
   type Variables,
 } from '../terminal/command.ts';
@@ -60,12 +60,12 @@ export async function run(
     else if (json !== undefined) terminal.output.write(`${writeJson(json, 2)}\n`);
     return { exitCode, command };
   } catch (error) {
-    return { exitCode: explain(error, terminal) };
+    return { exitCode: printError(error, terminal) };
   }
 }
 
 /** Says what went wrong, and returns the exit code. */
-export function explain(error: unknown, { notices }: Pick<Terminal, 'notices'>): 0 | 1 | 2 {
+export function printError(error: unknown, { notices }: Pick<Terminal, 'notices'>): 0 | 1 | 2 {
   // The reader closed the pipe, as `head` does.
   if (errorCode(error) === 'EPIPE') return 0;
   const isUsage = error instanceof UsageError;
@@ -88,7 +88,7 @@ function requireWritable(command: CommandName, flags: Flags): void {
     for (const file of [flags[name]].flat()) {
       const obstacle = typeof file === 'string' ? findObstacle(file) : undefined;
       if (obstacle === undefined) continue;
-      throw refusal(`--${spell(name)}`, 'a file that can be written', obstacle);
+      throw misuse(`--${spell(name)}`, 'a file that can be written', obstacle);
     }
   }
 }

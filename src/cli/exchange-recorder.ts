@@ -1,5 +1,5 @@
 import { DEFAULTS } from '../core/limits.ts';
-import { type Exchange, isWaiting } from '../core/sandbox/exchange.ts';
+import { type Exchange, isHeld } from '../core/sandbox/exchange.ts';
 import { countExchange, MAX_REMEMBERED_BYTES, withoutBodies } from '../core/sandbox/journal.ts';
 import type { RanExchange } from '../terminal/command.ts';
 
@@ -31,7 +31,7 @@ export class ExchangeRecorder {
   endHold(sandbox: string, exchange: Exchange): void {
     for (const ran of this.#kept) {
       const isSame = ran.sandbox === sandbox && ran.exchange.number === exchange.number;
-      if (isSame && isWaiting(ran.exchange)) ran.exchange = withoutBodies(exchange);
+      if (isSame && isHeld(ran.exchange)) ran.exchange = withoutBodies(exchange);
     }
   }
 

@@ -15,7 +15,7 @@ if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache =
   nodeModule.enableCompileCache();
 }
 // Loaded only now, so that the cache holds it.
-const [{ explain, run }, { createTerminal }] = await Promise.all([
+const [{ printError, run }, { createTerminal }] = await Promise.all([
   import('./dispatch.ts'),
   import('../terminal/terminal.ts'),
 ]);
@@ -33,6 +33,6 @@ if (command === 'serve') setTimeout(() => process.exit(exitCode), LAST_LOG_TIMEO
 process.stderr.write('', () => {
   process.stdout.write('', () => {
     const { errored } = process.stdout;
-    process.exit(exitCode === 0 && errored !== null ? explain(errored, terminal) : exitCode);
+    process.exit(exitCode === 0 && errored !== null ? printError(errored, terminal) : exitCode);
   });
 });

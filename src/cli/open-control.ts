@@ -2,7 +2,7 @@ import { createClient } from '../client/connect-client.ts';
 import type { ControlClient } from '../client/control-client.ts';
 import { DEFAULTS } from '../core/limits.ts';
 import { describe } from '../core/words.ts';
-import { Failure, readCertificate, refusal } from '../terminal/command.ts';
+import { Failure, misuse, readCertificate } from '../terminal/command.ts';
 import type { Flags } from './flags.ts';
 
 /** Callable addresses for those that mean every interface. */
@@ -13,13 +13,13 @@ export function findServerUrl(flags: Flags): string {
   const { url, host = DEFAULTS.host, port = DEFAULTS.port, tls = false } = flags;
   if (url !== undefined) return url;
   if (port === 0) {
-    throw refusal('--port', 'the port of the server', '0, which means any free port');
+    throw misuse('--port', 'the port of the server', '0, which means any free port');
   }
   const callable = CALLABLE[host] ?? host;
   const name = callable.includes(':') ? `[${callable}]` : callable;
   const origin = `${tls ? 'https' : 'http'}://${name}:${port}`;
   if (URL.canParse(origin)) return origin;
-  throw refusal('--host', 'a host name', describe(host));
+  throw misuse('--host', 'a host name', describe(host));
 }
 
 interface OpenControl {

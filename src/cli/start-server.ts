@@ -11,23 +11,23 @@ import { CertificateError } from '../server/http/tls.ts';
 import { type LoadedFiles, loadFiles } from '../server/load-files.ts';
 import { checkOptions, listOptionNames } from '../server/options.ts';
 import { type RunningServer, startServerWith } from '../server/server.ts';
-import { Failure, refusal, UsageError } from '../terminal/command.ts';
+import { Failure, misuse, UsageError } from '../terminal/command.ts';
 import { FLAGS, type Flags, spell } from './flags.ts';
 
 /** `startServer` with its errors as the command prints them: a UsageError or a Failure. */
 export function start(settings: ServeSettings, files?: LoadedFiles): Promise<RunningServer> {
   const all = { ...settings, proxyVariables: process.env };
-  return startServerWith(FEATURES, all, files).catch((error) => explain(error, settings));
+  return startServerWith(FEATURES, all, files).catch((error) => throwExplained(error, settings));
 }
 
 /** `loadFiles` with its errors as the command prints them. */
 export function load(settings: ServeSettings): Promise<LoadedFiles> {
-  return loadFiles(settings).catch((error) => explain(error, settings));
+  return loadFiles(settings).catch((error) => throwExplained(error, settings));
 }
 
 const NO_FILE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
 
-function explain(cause: unknown, { host, port }: ServeSettings): never {
+function throwExplained(cause: unknown, { host, port }: ServeSettings): never {
   if (cause instanceof ContentError) {
     const what = cause instanceof ScenarioError ? 'a scenario' : 'the store';
     // Each problem begins with the path of its file.
@@ -46,7 +46,7 @@ function explain(cause: unknown, { host, port }: ServeSettings): never {
     case 'ENOTFOUND':
     case 'EAI_AGAIN': {
       const expected = 'an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all';
-      throw refusal('--host', expected, describe(host));
+      throw misuse('--host', expected, describe(host));
     }
     case 'EADDRINUSE':
       throw new Failure(

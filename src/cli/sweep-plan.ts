@@ -3,7 +3,7 @@ import {
   type AssumptionId,
   type Choices,
   chooseOptions,
-  optionNames,
+  optionsOf,
 } from '../core/contract/assumption-table.ts';
 import { OPERATION_IDS, type OperationId, operationShape } from '../core/contract/operations.ts';
 import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
@@ -69,7 +69,7 @@ export function planOptions(
   const free = ASSUMPTION_IDS.filter((id) => !(id in byScenarios));
   const touched = free.filter((id) => assumptions.includes(id));
   const variants = touched.flatMap((assumption): Variant[] =>
-    optionNames(assumption)
+    optionsOf(assumption)
       .filter((option) => option !== chosen[assumption])
       .map((option) => ({
         named: { assumption, option },

@@ -25,7 +25,7 @@ type AnyScenarioName = ScenarioName | (string & Record<never, never>);
 export interface MockSandbox extends Readonly<ReturnType<typeof createSandbox>> {}
 
 /** How to set a clock. Members left out do not change. */
-interface ClockSetting extends Omit<BodyOf<'PUT /clock'>, 'now'> {
+interface ClockInput extends Omit<BodyOf<'PUT /clock'>, 'now'> {
   readonly now?: string | Date | undefined;
 }
 
@@ -98,7 +98,7 @@ export function createSandbox(root: string, client: ControlClient, name: string,
     assume: (options: Partial<Choices>) => control.call('PATCH /assumptions', { body: options }),
     clock: {
       get: () => control.call('GET /clock'),
-      set: ({ now, ...setting }: ClockSetting) =>
+      set: ({ now, ...setting }: ClockInput) =>
         control.call('PUT /clock', { body: { ...setting, now: formatInstant(now) } }),
       /** Moves it by an ISO 8601 duration such as `P30D` or `-P30D`. */
       advance: (by: string) => control.call('POST /clock/advance', { body: { by } }),

@@ -4,7 +4,7 @@ import { belowBase, parseQuery, type Target } from '../core/contract/target.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Platform } from '../core/platform.ts';
 import { needsService, readServiceState } from '../core/sandbox/answer.ts';
-import { type Exchange, isHeld, type ServiceRequest } from '../core/sandbox/exchange.ts';
+import { type Exchange, hasHold, type ServiceRequest } from '../core/sandbox/exchange.ts';
 import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
 import type { Sandbox } from '../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
@@ -227,7 +227,7 @@ export function sendWhenDue(
   send: () => void,
 ): void {
   const { delay, fault } = exchange;
-  const isWithheld = isHeld(exchange);
+  const isWithheld = hasHold(exchange);
   if (delay === 0 && !isWithheld) {
     send();
     return;

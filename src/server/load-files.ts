@@ -24,7 +24,7 @@ export interface LoadedFiles {
 export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Promise<LoadedFiles> {
   const { host = DEFAULTS.host, scenarios: names = [], fixture = DEFAULTS.fixture } = options;
   const certificate = earlier ? earlier.certificate : await loadCertificate(options, host);
-  const files = [fixture, ...names].filter(isFile);
+  const files = [fixture, ...names].filter(isPath);
   if (options.watch) refusePipes(files);
   const store = await loadStore(options, options.seed);
   // Imported here, since most starts have no scenario.
@@ -33,7 +33,7 @@ export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Pr
       ? []
       : await (await import('./scenarios.ts')).loadScenarios(names, options.seed);
   const extended = scenarios.flatMap(({ file, fixture }) => [file ?? [], fixture ?? []]).flat();
-  const watched = [fixture, ...extended].filter(isFile);
+  const watched = [fixture, ...extended].filter(isPath);
   if (options.watch) refusePipes(watched);
   return { store, scenarios, certificate, watched };
 }
@@ -45,6 +45,6 @@ function refusePipes(files: readonly string[]): void {
 }
 
 /** Rather than the name of what ships. */
-function isFile(nameOrPath: string): boolean {
+function isPath(nameOrPath: string): boolean {
   return !isShippedFixture(nameOrPath) && !isShipped(nameOrPath);
 }

@@ -47,7 +47,7 @@ export function locateSandbox(
     return { sandbox, authorization, keyRefusal: refuseKey(sandbox.state.settings, admitted) };
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
-    const refusal = refuseRequest(sandboxes, error.code, 503, error.refusal);
+    const refusal = refuseRequest(sandboxes, error.code, 503, error.consequence);
     return { sandbox, authorization, refusal };
   }
 }

@@ -12,13 +12,13 @@ import { NODE_PLATFORM } from './node-platform.ts';
 import { openSandboxes, type SandboxSetup, type ServerPersistence } from './open-sandboxes.ts';
 import type { AppOptions } from './options.ts';
 
-export interface MockParts
+export interface MockSetup
   extends Omit<SandboxSetup, 'platform'>,
     Pick<ControlParts, 'certificate' | 'notes'> {
   readonly guard: GuardOptions;
 }
 
-export function assembleMock(parts: MockParts, options: AppOptions) {
+export function assembleMock(parts: MockSetup, options: AppOptions) {
   const { noControl, onControlCall } = options;
   const { guard, certificate, notes } = parts;
   const platform = NODE_PLATFORM;

@@ -6,8 +6,8 @@ import { findHoldFindings, type HoldEnd } from '../core/sandbox/exchange.ts';
 import type { Release, Released } from '../core/sandbox/holds.ts';
 import type { JournalReader, Persistence } from '../core/sandbox/persistence.ts';
 import type { OnFinding } from '../core/sandbox/report-shapes.ts';
-import type { Sandbox, SandboxListener, ServerEvent } from '../core/sandbox/sandbox.ts';
-import { Sandboxes, type SandboxParts } from '../core/sandbox/sandboxes.ts';
+import type { ExchangeEvent, Sandbox, SandboxListener } from '../core/sandbox/sandbox.ts';
+import { type SandboxEnvironment, Sandboxes } from '../core/sandbox/sandboxes.ts';
 import type { Start } from '../core/sandbox/start.ts';
 import type { State } from '../core/sandbox/state.ts';
 import type { Store } from '../core/store/store.ts';
@@ -136,7 +136,7 @@ export interface Storage {
 }
 
 /** What the sandboxes of a mock are made of, and where they are kept. */
-export interface SandboxSetup extends Pick<SandboxParts, 'upstream' | 'platform'> {
+export interface SandboxSetup extends Pick<SandboxEnvironment, 'upstream' | 'platform'> {
   readonly start: Start;
   readonly storage?: Storage | undefined;
   readonly scenarioStorage?: ScenarioStorage | undefined;
@@ -193,7 +193,7 @@ function removeIdle(
   return platform.every(Math.min(idle / 4, MAX_IDLE_PAUSE_MS), () => void look());
 }
 
-function reportFindings(onFinding: OnFinding): (event: ServerEvent) => void {
+function reportFindings(onFinding: OnFinding): (event: ExchangeEvent) => void {
   const reported = new Set<string>();
   return ({ kind, sandbox: { name: sandbox }, exchange }) => {
     for (const found of kind === 'hold' ? findHoldFindings(exchange) : exchange.findings) {

@@ -96,7 +96,7 @@ export interface ProgramFeature {
 /** The exit code if everything worked, but a gate failed: coverage, a run of a sweep, a verdict. */
 export const EXIT_GATE_FAILED = 3;
 
-export function refusal(origin: string, expected: string, found: string): UsageError {
+export function misuse(origin: string, expected: string, found: string): UsageError {
   return new UsageError(`${origin}: expected ${expected}, found ${found}`);
 }
 
@@ -107,7 +107,7 @@ export async function readTextFile(
 ): Promise<string> {
   const read = await readText(file, SETTINGS_LIMIT);
   if (read.ok) return read.text;
-  throw refusal(origin, `${expected} at ${file}`, read.found);
+  throw misuse(origin, `${expected} at ${file}`, read.found);
 }
 
 export function parseChoice<Word extends string>(
@@ -118,7 +118,7 @@ export function parseChoice<Word extends string>(
 ): Word {
   const word = words.find((known) => known === text);
   if (word !== undefined) return word;
-  throw refusal(origin, expected, `${describe(text)}${suggest(text ?? '', words)}`);
+  throw misuse(origin, expected, `${describe(text)}${suggest(text ?? '', words)}`);
 }
 
 /** The variables of the environment. */

@@ -62,7 +62,7 @@ test('the table shows each way and fits the terminal', async () => {
 
 function expectedBasis({ ground, way }: ReplyRecipe, name: WayName): RegExp {
   if (name === 'prefer') return /^forced;by="prefer"$/;
-  if (name === 'scenario' && way.preset === undefined) return /^forced;by="[^"]+#1"$/;
+  if (name === 'scenario' && way.scenario === undefined) return /^forced;by="[^"]+#1"$/;
   if (ground === 'documented') return /^documented$/;
   const [id = ''] = ground.split('=');
   return new RegExp(`^assumed;by="(.*, )?${name === 'state' ? ground : `${id}=.*`}(, .*)?"$`);

@@ -227,7 +227,11 @@ test('docs/command-line.md names every member of a JSON line of the log', () => 
     request: { headers: ['traceparent', TRACE], body: undefined, size: 0 },
     fault: { kind: 'truncate' },
     delay: 5,
-    basis: { kind: 'forced', by: 'flaky#1', offContract: { problems: ['status'], isMeant: false } },
+    basis: {
+      kind: 'forced',
+      by: 'flaky#1',
+      offContract: { problems: ['status'], declared: false },
+    },
     authorization: 'Bearer demo-key',
     reasons: ['a rule'],
     patched: ['status: 200 → 503'],

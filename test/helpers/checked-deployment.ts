@@ -3,7 +3,7 @@ import {
   type AssumptionId,
   type Choices,
   chooseOptions,
-  optionNames,
+  optionsOf,
 } from '../../src/core/contract/assumption-table.ts';
 import { createStart } from '../../src/core/sandbox/start.ts';
 import { createStore, type Store } from '../../src/core/store/store.ts';
@@ -177,7 +177,7 @@ export async function checkDrawn(seed: number, rounds: number) {
   const wrong: object[] = [];
   for (let count = 0; count < rounds; count += 1) {
     const turn = ASSUMPTION_IDS.filter((_, at) => (at + count) % 2 === 0).map((id) => {
-      return [id, optionNames(id)[Math.floor(count / 2) % optionNames(id).length]];
+      return [id, optionsOf(id)[Math.floor(count / 2) % optionsOf(id).length]];
     });
     const truth = chooseOptions({ ...drawChoices(draw), ...Object.fromEntries(turn) });
     const report = await reportOn(truth, { options: { stock: draw(2) === 0 ? 1n : 3n } });

@@ -3,7 +3,7 @@ import {
   ASSUMPTION_IDS,
   type Choices,
   chooseOptions,
-  optionNames,
+  optionsOf,
 } from '../../src/core/contract/assumption-table.ts';
 
 const character = fc
@@ -131,7 +131,7 @@ export function drawing(seed: number): (below: number) => number {
 /** An option drawn for each assumption. */
 export function drawChoices(draw: (below: number) => number): Choices {
   const drawn = ASSUMPTION_IDS.map((id) => {
-    const options = optionNames(id);
+    const options = optionsOf(id);
     return [id, options[draw(options.length)]];
   });
   return chooseOptions(Object.fromEntries(drawn));

@@ -6,7 +6,7 @@ import {
   assumptionTopic,
   type Choices,
   chooseOptions,
-  optionNames,
+  optionsOf,
 } from '../../core/contract/assumption-table.ts';
 import { parseChoice } from '../../terminal/command.ts';
 import { bold, renderSection, type Style, wrap } from '../../terminal/terminal.ts';
@@ -55,7 +55,7 @@ export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, sty
     `${bold(id, style)}\n${wrap(question, style.width).join('\n')}\n`,
     renderSection('Options', optionRows(id, assume), style),
     renderSection('Touches', [[touched]], style),
-    `${legend(assume)}--assume ${id}=${optionNames(id)[1]} changes it.\n`,
+    `${legend(assume)}--assume ${id}=${optionsOf(id)[1]} changes it.\n`,
   ].join('\n');
 }
 
@@ -63,7 +63,7 @@ export function renderAssumption(id: AssumptionId, assume: Partial<Choices>, sty
 function optionRows(id: AssumptionId, assume: Partial<Choices>): (readonly [string, string])[] {
   const chosen = assume[id];
   const listed: readonly { name: string; meaning: string }[] = ASSUMPTIONS[id].options;
-  const isOther = chosen !== undefined && !optionNames(id).includes(chosen);
+  const isOther = chosen !== undefined && !optionsOf(id).includes(chosen);
   const own = isOther ? [{ name: chosen, meaning: 'any rate can be given' }] : [];
   return [...listed, ...own].map(({ name, meaning }, index) => {
     return [`${name === chosen ? '>' : ''}${name}${index === 0 ? '*' : ''}`, meaning];

@@ -3,7 +3,7 @@ import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
 import { OPERATION_IDS } from '../../core/contract/operations.ts';
 import { rowNames } from '../../core/tables.ts';
 import { countText, describe } from '../../core/words.ts';
-import { Failure, parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
+import { Failure, misuse, parseChoice, readTextFile, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER, NO_WORDS } from '../command-table.ts';
 import { describeCoverage } from '../run-evidence.ts';
 import { callEndpoint, RECORD_ACTIONS } from './ctl-records.ts';
@@ -73,7 +73,7 @@ const ACTIONS = {
     async run(client, [to = ''], { frozen }) {
       if (!/^(?:|real|\+-?P.*|\d{4}-.*)$/i.test(to)) {
         const expected = 'an instant, +DURATION such as +P30D, or real';
-        throw refusal('ctl clock', expected, describe(to) + durationHint(to));
+        throw misuse('ctl clock', expected, describe(to) + durationHint(to));
       }
       const real = to.toLowerCase() === 'real' || undefined;
       const body = { now: /^\d/.test(to) ? to : undefined, real, frozen };

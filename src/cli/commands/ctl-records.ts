@@ -4,7 +4,7 @@ import { parseInput, parseInt64, parseJson, tryParseJson } from '../../core/json
 import type { Member, ObjectMembers } from '../../core/shape/objects.ts';
 import { suggest } from '../../core/words.ts';
 import { FEATURES } from '../../features.ts';
-import { parseChoice, readTextFile, refusal, UsageError } from '../../terminal/command.ts';
+import { misuse, parseChoice, readTextFile, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER } from '../command-table.ts';
 import {
   type Action,
@@ -131,7 +131,7 @@ export async function callEndpoint(
       id,
       endpoints.map((known) => known.id),
     );
-    throw refusal('ctl call', 'an operation that "ctl call" lists', id + hint);
+    throw misuse('ctl call', 'an operation that "ctl call" lists', id + hint);
   }
   const content = words.find((word) => /^[@{[]/.test(word));
   const given = parseJsonAssignments(words.filter((word) => word !== content));

@@ -1,4 +1,5 @@
-import type { ControlClient, ReplyOf } from '../../client/control-client.ts';
+import type { ControlClient } from '../../client/control-client.ts';
+import type { RecordedExchange } from '../../core/control/journal/recorded-exchange.ts';
 import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
 import { firstProblems, formatProblem } from '../../core/problems.ts';
 import { readJson } from '../../core/shape/source-text.ts';
@@ -56,8 +57,6 @@ function formatCell(value: unknown): string {
   if (value === undefined || value === null) return '';
   return typeof value === 'object' ? writeJson(value) : String(value);
 }
-
-type RecordedExchange = ReplyOf<'GET /requests/{number}'>;
 
 export function exchangeRow({ number, method, target, ...reply }: RecordedExchange) {
   const { status, fault, basis, by } = reply;

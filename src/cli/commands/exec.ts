@@ -1,6 +1,6 @@
 import { beforeStart } from '../../features.ts';
 import { packageVersion } from '../../server/files.ts';
-import { readTextFile, refusal } from '../../terminal/command.ts';
+import { misuse, readTextFile } from '../../terminal/command.ts';
 import { writeHar } from '../../terminal/har.ts';
 import { formatNotice } from '../../terminal/terminal.ts';
 import { CallTracker } from '../call-tracker.ts';
@@ -105,7 +105,7 @@ async function readEarlierCalls({ callsAgainst: file, callsParts }: Flags): Prom
   // Git on Windows checks files out with CRLF.
   const calls = text.replaceAll('\r\n', '\n');
   const parts = readCallParts(calls);
-  if (parts === undefined) throw refusal('--against', expected, `something else in ${file}`);
+  if (parts === undefined) throw misuse('--against', expected, `something else in ${file}`);
   return { parts: callsParts ?? parts, calls };
 }
 

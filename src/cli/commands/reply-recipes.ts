@@ -2,7 +2,7 @@ import {
   type Choices,
   DOCUMENTED_REPLIES,
   OPTION_REPLIES,
-  optionNames,
+  optionsOf,
 } from '../../core/contract/assumption-table.ts';
 import {
   BASE_PATH,
@@ -69,7 +69,7 @@ export function listReplies(): ReplyRecipe[] {
   });
   const assumed = OPTION_REPLIES.map((reply): ReplyRecipe => {
     const { operation, status, ground, assumption, option } = reply;
-    const isDefault = optionNames(assumption)[0] === option;
+    const isDefault = optionsOf(assumption)[0] === option;
     const way: ReplyWay = assumption === 'invalid-input' ? wayToInvalidInput(operation) : reply.way;
     const assume = { ...(!isDefault && { [assumption]: option }), ...way.assume };
     return { operation, status, ground, assume, way };
@@ -84,10 +84,10 @@ export function listSteps(
   name: WayName,
   sandbox = DEFAULT_SANDBOX,
 ): RecipeStep[] {
-  const { arrange = [], send, preset } = way;
+  const { arrange = [], send, scenario: shipped } = way;
   const prefix = formatAddress({ root: '', sandbox });
   const rule = { rules: [{ on: operation, reply: { status } }] };
-  const scenario = preset === undefined ? { scenario: rule } : { scenarios: [preset] };
+  const scenario = shipped === undefined ? { scenario: rule } : { scenarios: [shipped] };
   const isDefault = Object.keys(assume).length === 0;
   const options = isDefault ? [] : [`PATCH /assumptions ${JSON.stringify(assume)}`];
   const calls = {
@@ -95,7 +95,7 @@ export function listSteps(
     scenario: [`PUT /scenario ${JSON.stringify(scenario)}`],
     prefer: [],
   }[name];
-  const call = createCall(operation, prefix, name === 'state' ? send : {});
+  const call = callStep(operation, prefix, name === 'state' ? send : {});
   const prefer = name === 'prefer' && { Prefer: `code=${status}` };
   const headers = { ...call.headers, ...prefer };
   return [...calls.map((text) => controlStep(text, prefix)), { ...call, headers }];
@@ -107,7 +107,7 @@ function controlStep(call: string, prefix: string): RecipeStep {
   return { method, path: `${prefix}${CONTROL_PATH}${path}`, headers, body, times: 1 };
 }
 
-function createCall(operation: OperationId, prefix: string, sent: RequestChange = {}): RecipeStep {
+function callStep(operation: OperationId, prefix: string, sent: RequestChange = {}): RecipeStep {
   const { method, path } = operationShape(operation);
   const request = { ...exampleRequest(operation), ...sent };
   const { id = '', query, key = 'demo-key', body, mediaType = 'application/json' } = request;

@@ -3,7 +3,7 @@ import { BASE_PATH, OPERATION_IDS, operationShape } from '../../core/contract/op
 import { type Address, CONTROL_PATH, parseAddress } from '../../core/contract/target.ts';
 import { curlCommand, type Shell } from '../../core/curl.ts';
 import { describe } from '../../core/words.ts';
-import { parseChoice, refusal } from '../../terminal/command.ts';
+import { misuse, parseChoice } from '../../terminal/command.ts';
 import { renderSection, type Style } from '../../terminal/terminal.ts';
 import type { ProgramCommand } from '../flags.ts';
 import {
@@ -35,7 +35,7 @@ function selectReplies(operation: string | undefined): ReplyRecipe[] {
 
 function readAddress(url = DEFAULT_URL): Address {
   if (url.replace(/\/+$/, '').endsWith(BASE_PATH)) return parseAddress(url);
-  throw refusal('--server-url', `a URL that ends in ${BASE_PATH}`, describe(url));
+  throw misuse('--server-url', `a URL that ends in ${BASE_PATH}`, describe(url));
 }
 
 function createEntry(recipe: ReplyRecipe, sandbox: string): object {
@@ -74,15 +74,15 @@ function describeWays(recipe: ReplyRecipe): Readonly<Record<WayName, string>> {
   const { operation, status, way, assume } = recipe;
   const flags = Object.entries(assume).map(([id, option]) => `--assume ${id}=${option}`);
   // Flags replace the first step, which chooses assumptions or a scenario.
-  const { preset } = way;
+  const { scenario } = way;
   const [, ...afterScenario] = listSteps(recipe, 'scenario').map(describeStep);
   const afterFlags = listSteps({ ...recipe, assume: {} }, 'state').map(describeStep);
   return {
     state: [...flags, ...afterFlags].join('; '),
     scenario:
-      preset === undefined
+      scenario === undefined
         ? `rules: [{ on: ${operation}, reply: { status: ${status} } }]`
-        : [`--scenario ${preset}`, ...afterScenario].join('; '),
+        : [`--scenario ${scenario}`, ...afterScenario].join('; '),
     prefer: `Prefer: code=${status}`,
   };
 }

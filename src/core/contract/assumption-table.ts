@@ -20,11 +20,11 @@ export type AssumptionId = keyof typeof ASSUMPTIONS;
 type TableOption<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
 
 /** An option of an assumption. `rate-limit` also accepts any rate. */
-export type Option<Id extends AssumptionId> =
+export type AssumptionOption<Id extends AssumptionId> =
   | TableOption<Id>
   | (Id extends 'rate-limit' ? `${number}/${'s' | 'm'}` : never);
 
-export type Choices = { readonly [Id in AssumptionId]: Option<Id> };
+export type Choices = { readonly [Id in AssumptionId]: AssumptionOption<Id> };
 
 export const ASSUMPTION_IDS = rowNames(ASSUMPTIONS);
 
@@ -36,14 +36,14 @@ export function assumptionTopic(id: AssumptionId): string {
   return Object.keys(TOPICS).find((topic) => Object.hasOwn(TOPICS[topic] ?? {}, id)) ?? '';
 }
 
-export function optionNames(id: AssumptionId): string[] {
+export function optionsOf(id: AssumptionId): string[] {
   return assumptionShape(id).options.map(({ name }) => name);
 }
 
 /** The replies that options add. A ground is `assumption=option`. */
 export const OPTION_REPLIES = ASSUMPTION_IDS.flatMap((assumption) => {
   const { replies = {}, touches } = assumptionShape(assumption);
-  return optionNames(assumption).flatMap((option) => {
+  return optionsOf(assumption).flatMap((option) => {
     const { [option]: reply } = replies;
     if (reply === undefined) return [];
     const ground = `${assumption}=${option}`;
@@ -53,12 +53,15 @@ export const OPTION_REPLIES = ASSUMPTION_IDS.flatMap((assumption) => {
 
 const RATE = /^[1-9]\d{0,8}\/[sm]$/;
 
-export function optionPattern(id: AssumptionId): string {
-  const names = [...optionNames(id), ...(id === 'rate-limit' ? [RATE.source.slice(1, -1)] : [])];
+export function choicePattern(id: AssumptionId): string {
+  const names = [...optionsOf(id), ...(id === 'rate-limit' ? [RATE.source.slice(1, -1)] : [])];
   return `(?:${names.join('|')})`;
 }
 
-export function isOption<Id extends AssumptionId>(id: Id, option: string): option is Option<Id> {
+export function isOptionOf<Id extends AssumptionId>(
+  id: Id,
+  option: string,
+): option is AssumptionOption<Id> {
   if (id === 'rate-limit' && RATE.test(option)) return true;
   return ASSUMPTIONS[id].options.some(({ name }) => name === option);
 }
@@ -87,7 +90,7 @@ export function queryNames(id: OperationId, choices: Choices): readonly string[]
 }
 
 function isChoices(choices: Readonly<Record<string, string>>): choices is Choices {
-  return ASSUMPTION_IDS.every((id) => isOption(id, choices[id] ?? ''));
+  return ASSUMPTION_IDS.every((id) => isOptionOf(id, choices[id] ?? ''));
 }
 
 export interface PossibleReply {

@@ -42,7 +42,8 @@ export interface Way {
   readonly send?: RequestChange;
   /** Calls of the control API, such as `PATCH /orders/1 {"status":"shipped"}`. */
   readonly arrange?: readonly string[];
-  readonly preset?: string;
+  /** One that ships. */
+  readonly scenario?: string;
 }
 
 export interface DocumentedReply {
@@ -87,7 +88,7 @@ export const BASE_PATH = '/v1';
 const UNAUTHORIZED = {
   description: 'The API key is missing or invalid.',
   body: { record: 'Error' },
-  way: { send: { key: null }, preset: 'invalid-keys' },
+  way: { send: { key: null }, scenario: 'invalid-keys' },
 } as const satisfies ReplyRow;
 
 /** The id of no record of the default fixture. */
@@ -231,12 +232,12 @@ export const OPERATIONS = {
       404: {
         description: 'No order has this id.',
         body: { record: 'Error' },
-        way: { send: { id: UNKNOWN_ID }, preset: 'no-orders' },
+        way: { send: { id: UNKNOWN_ID }, scenario: 'no-orders' },
       },
       409: {
         description: 'The order has already shipped.',
         bodyNotShown: true,
-        way: { arrange: ['PATCH /orders/1 {"status":"shipped"}'], preset: 'shipped-orders' },
+        way: { arrange: ['PATCH /orders/1 {"status":"shipped"}'], scenario: 'shipped-orders' },
       },
     },
   },

@@ -42,7 +42,7 @@ function findAdded(
 }
 
 /** The endpoints of one path, which a request has. */
-interface Route {
+interface MatchedPath {
   readonly endpoints: readonly HandledEndpoint[];
   /** The segments of the path, as the client wrote them. */
   readonly written: readonly string[];
@@ -50,7 +50,7 @@ interface Route {
 
 const PARAMETER = /^\{(\w+)\}$/;
 
-function findEndpoints(path: string, all: readonly HandledEndpoint[]): Route | undefined {
+function findEndpoints(path: string, all: readonly HandledEndpoint[]): MatchedPath | undefined {
   const written = path.replace(/^\/|\/$/g, '').split('/');
   const matching = all.filter(
     ({ segments }) =>
@@ -91,14 +91,14 @@ export async function callControlApi(
   return runEndpoint(endpoint, request, params, parts);
 }
 
-function allowedMethods({ endpoints }: Route): string {
+function allowedMethods({ endpoints }: MatchedPath): string {
   const methods = endpoints.map(({ method }) => (method === 'get' ? 'get, head' : method));
   return methods.join(', ').toUpperCase();
 }
 
 function readParameters(
   { segments }: HandledEndpoint,
-  { written }: Route,
+  { written }: MatchedPath,
 ): ControlCall['params'] | undefined {
   const params: Record<string, string> = {};
   for (const [at, segment] of segments.entries()) {
@@ -142,7 +142,7 @@ async function runEndpoint(
     const read = { params, query: query?.value, body: body.value };
     return await endpoint.handle({ ...request, ...read, parts, sandbox, journal });
   } catch (error) {
-    if (error instanceof StorageError) return refuse(error.code, 503, error.refusal);
+    if (error instanceof StorageError) return refuse(error.code, 503, error.consequence);
     if (error instanceof ContentError) return refuseInput(error.problems, formatProblem);
     throw error;
   }

@@ -18,7 +18,7 @@ export const YAML_TYPE = 'application/yaml';
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 type Method = (typeof METHODS)[number];
 
-type Route = `${Uppercase<Method>} /${string}`;
+type AnyRoute = `${Uppercase<Method>} /${string}`;
 
 interface EndpointBody<T, In = unknown, Optional extends boolean = boolean> {
   readonly shape: Shape<T, In>;
@@ -79,7 +79,7 @@ export interface HandledEndpoint extends TaggedEndpoint {
   readonly segments: readonly string[];
 }
 
-export interface EndpointTypes<R = Route, Body = unknown, Query = unknown, Value = unknown> {
+export interface EndpointTypes<R = AnyRoute, Body = unknown, Query = unknown, Value = unknown> {
   readonly route: R;
   readonly body: Body;
   readonly query: Query;
@@ -96,7 +96,7 @@ type ValueOfReplies<R extends Replies> = {
 }[keyof R & number];
 
 export function endpoint<
-  const R extends Route,
+  const R extends AnyRoute,
   const Answers extends Replies,
   Body = undefined,
   BodyIn = undefined,

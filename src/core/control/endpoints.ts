@@ -54,7 +54,7 @@ const MOCK_ENDPOINTS = [
   STATUS_ENDPOINT,
 ];
 
-type Topic = readonly [description: string, rows: readonly Endpoint[]];
+type TopicRow = readonly [description: string, rows: readonly Endpoint[]];
 
 const TOPICS = {
   Mock: ['The mock itself.', MOCK_ENDPOINTS],
@@ -69,7 +69,7 @@ const TOPICS = {
 } as const;
 
 /** The whole table: what clients know, whatever features their server has. */
-export const ENDPOINTS: readonly TaggedEndpoint[] = Object.entries<Topic>(TOPICS).flatMap(
+export const ENDPOINTS: readonly TaggedEndpoint[] = Object.entries<TopicRow>(TOPICS).flatMap(
   ([name, [description, rows]]) => rows.map((row) => ({ ...row, tag: { name, description } })),
 );
 

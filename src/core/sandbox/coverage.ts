@@ -48,7 +48,7 @@ export function listCovered(
   const counted = COUNTED.get(operation)?.get(status);
   const documented = basis.kind === 'assumed' ? undefined : counted?.documented;
   const shown = documented ?? counted?.assumed ?? NONE;
-  const isOff = findOffContract(basis)?.isMeant === false;
+  const isOff = findOffContract(basis)?.declared === false;
   return isOff ? [...shown, OFF_CONTRACT] : shown;
 }
 

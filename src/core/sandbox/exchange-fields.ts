@@ -11,7 +11,7 @@ import {
   type Exchange,
   findTraceId,
   HOLD_ENDS,
-  isWaiting,
+  isHeld,
   listFindings,
   maskedKey,
   maskTarget,
@@ -36,7 +36,7 @@ import {
   filter,
   flag,
   hasKey,
-  isSame,
+  isSameText,
   oneOf,
   parseKey,
   parseStatus,
@@ -177,15 +177,11 @@ export const EXCHANGE_FIELDS = {
         'Exchanges whose reply is or was held back under this name.',
         ({ hold }, name) => hold?.name === name,
         (value) =>
-          isSame(value, 'any')
+          isSameText(value, 'any')
             ? ({ hold }) => hold !== undefined
-            : ({ hold }) => hold !== undefined && isSame(hold.name, value),
+            : ({ hold }) => hold !== undefined && isSameText(hold.name, value),
       ),
-      held: flag(
-        'Exchanges whose reply is held back now; `false` for the others.',
-        isWaiting,
-        'held',
-      ),
+      held: flag('Exchanges whose reply is held back now; `false` for the others.', isHeld, 'held'),
     },
   ),
   duration: field(
@@ -215,7 +211,7 @@ export const EXCHANGE_FIELDS = {
     ),
     ({ basis }) => {
       const found = findOffContract(basis);
-      return found && { problems: found.problems, declared: found.isMeant };
+      return found && { problems: found.problems, declared: found.declared };
     },
     {
       offContract: flag(

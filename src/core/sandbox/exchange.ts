@@ -109,16 +109,18 @@ export interface DecidedRequest {
   readonly isDelivered: boolean;
 }
 
-export interface HeldExchange extends Exchange {
+/** A rule holds its reply back, or has done so. */
+export interface ExchangeWithHold extends Exchange {
   readonly hold: Hold;
 }
 
-export function isHeld(exchange: Exchange): exchange is HeldExchange {
+export function hasHold(exchange: Exchange): exchange is ExchangeWithHold {
   return exchange.hold !== undefined;
 }
 
-export function isWaiting(exchange: Exchange): exchange is HeldExchange {
-  return isHeld(exchange) && exchange.hold.ended === undefined;
+/** Whether its reply is held back now. */
+export function isHeld(exchange: Exchange): exchange is ExchangeWithHold {
+  return hasHold(exchange) && exchange.hold.ended === undefined;
 }
 
 export function describeHold({ name, ended, lasted }: Hold) {

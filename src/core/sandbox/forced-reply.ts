@@ -147,7 +147,7 @@ function formatFirst({ store, represent }: ServiceState, record: RecordName): st
 function markOffContract(
   reply: Reply,
   operation: OperationId,
-  { by, reply: forced, fault, isMeant = false }: RuleMatch,
+  { by, reply: forced, fault, declared = false }: RuleMatch,
   own: Reply | undefined,
 ): Reply {
   if (!isDelivered(fault)) return reply;
@@ -158,7 +158,7 @@ function markOffContract(
     .map(deviationText)
     .filter((text) => !known.has(text));
   if (found.length === 0) return reply;
-  const offContract = { problems: firstProblems(found, String), isMeant };
+  const offContract = { problems: firstProblems(found, String), declared };
   return { ...reply, basis: { kind: 'forced', by, offContract } };
 }
 

@@ -5,7 +5,7 @@ import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { steadyNow } from '../service/clock.ts';
 import type { Shape } from '../shape/shapes.ts';
-import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
+import type { Exchange, ExchangeWithHold, HoldEnd } from './exchange.ts';
 import type { Journal } from './journal.ts';
 import type { MockOptions } from './mock-options.ts';
 import { type State, withEntry } from './state.ts';
@@ -18,7 +18,7 @@ export interface Release {
 }
 
 export interface Released {
-  readonly released: readonly HeldExchange[];
+  readonly released: readonly ExchangeWithHold[];
   /** How many replies are still held. */
   readonly held: number;
 }
@@ -30,7 +30,7 @@ export interface ReadyReply {
 }
 
 interface WaitingReply {
-  readonly exchange: HeldExchange;
+  readonly exchange: ExchangeWithHold;
   /** Set once whoever answers the client waits. */
   send?: () => void;
   readonly cancels: (() => void)[];
@@ -47,10 +47,10 @@ export interface HoldContext {
 export class Holds {
   readonly #journal: Journal;
   readonly #context: HoldContext;
-  readonly #onEnd: (exchange: HeldExchange) => void;
+  readonly #onEnd: (exchange: ExchangeWithHold) => void;
   readonly #replies = new Map<number, WaitingReply>();
 
-  constructor(journal: Journal, context: HoldContext, onEnd: (exchange: HeldExchange) => void) {
+  constructor(journal: Journal, context: HoldContext, onEnd: (exchange: ExchangeWithHold) => void) {
     this.#journal = journal;
     this.#context = context;
     this.#onEnd = onEnd;
@@ -61,11 +61,11 @@ export class Holds {
   }
 
   /** The oldest first. */
-  list(): readonly HeldExchange[] {
+  list(): readonly ExchangeWithHold[] {
     return Array.from(this.#replies.values(), ({ exchange }) => exchange);
   }
 
-  add(exchange: HeldExchange): void {
+  add(exchange: ExchangeWithHold): void {
     this.#replies.set(exchange.number, { exchange, cancels: [] });
   }
 
@@ -87,8 +87,11 @@ export class Holds {
   }
 
   /** Lets these go, in this order. Returns those that it still held. */
-  end(why: HoldEnd, exchanges: Iterable<number> = this.#replies.keys()): readonly HeldExchange[] {
-    const ended: HeldExchange[] = [];
+  end(
+    why: HoldEnd,
+    exchanges: Iterable<number> = this.#replies.keys(),
+  ): readonly ExchangeWithHold[] {
+    const ended: ExchangeWithHold[] = [];
     for (const number of [...exchanges]) {
       const reply = this.#replies.get(number);
       if (reply === undefined) continue;
@@ -112,9 +115,9 @@ export class Holds {
 }
 
 export function selectHeld(
-  held: readonly HeldExchange[],
+  held: readonly ExchangeWithHold[],
   { name, exchanges, count, newestFirst }: Release,
-): readonly HeldExchange[] {
+): readonly ExchangeWithHold[] {
   const wanted = exchanges && new Set(exchanges);
   const matching = held.filter(
     ({ number, hold }) =>

@@ -1,4 +1,4 @@
-import type { Exchange, HeldExchange } from './exchange.ts';
+import type { Exchange, ExchangeWithHold } from './exchange.ts';
 import { type ExchangeFilter, passes } from './exchange-filter.ts';
 
 export interface JournalQuery {
@@ -34,7 +34,7 @@ export function includesHeld({ filter = {} }: JournalQuery): boolean {
 export function selectExchanges(
   { number, size, dropped }: JournalSize,
   kept: Iterable<Exchange>,
-  held: readonly HeldExchange[],
+  held: readonly ExchangeWithHold[],
   query: JournalQuery,
 ): JournalPage {
   const { filter = {}, limit = Number.POSITIVE_INFINITY } = query;

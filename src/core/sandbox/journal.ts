@@ -5,8 +5,8 @@ import { EditLog, type EditText } from './edit-log.ts';
 import {
   type Exchange,
   type ExchangeUnderWay,
+  type ExchangeWithHold,
   findHoldFindings,
-  type HeldExchange,
   type HoldEnd,
 } from './exchange.ts';
 import {
@@ -110,7 +110,7 @@ export class Journal {
   }
 
   /** @param held replies that are held back now, which it may have dropped */
-  select(query: JournalQuery, held: readonly HeldExchange[] = []): JournalPage {
+  select(query: JournalQuery, held: readonly ExchangeWithHold[] = []): JournalPage {
     return selectExchanges(
       this.size(),
       Array.from(this.#entries, ({ exchange }) => exchange).reverse(),
@@ -124,7 +124,7 @@ export class Journal {
   }
 
   /** @returns the exchange as it is from now on */
-  endHold(held: HeldExchange, why: HoldEnd, lasted: number): HeldExchange {
+  endHold(held: ExchangeWithHold, why: HoldEnd, lasted: number): ExchangeWithHold {
     const { number, duration, hold } = held;
     const exchange = {
       ...held,

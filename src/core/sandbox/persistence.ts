@@ -1,6 +1,6 @@
 import type { Outcome } from './answer.ts';
 import type { Totals } from './coverage.ts';
-import type { Exchange, HeldExchange, HoldEnd } from './exchange.ts';
+import type { Exchange, ExchangeWithHold, HoldEnd } from './exchange.ts';
 import type { Release, Released } from './holds.ts';
 import type { JournalPage, JournalQuery, JournalSize } from './journal-page.ts';
 import type { SharedStatus } from './report-shapes.ts';
@@ -15,7 +15,7 @@ export interface JournalReader {
   find(number: number): Promise<Exchange | undefined>;
   totals(): Promise<Totals>;
   /** The oldest first. */
-  held(): Promise<readonly HeldExchange[]>;
+  held(): Promise<readonly ExchangeWithHold[]>;
 }
 
 /** Keeps the effect of a call before its reply leaves: in this process, a file or a Redis. Rejects with a StorageError. */

@@ -144,10 +144,10 @@ export function noteLostReply(
   { steady: lostAt }: Instant,
 ): RecentCalls {
   const hash = hashCall(exchange, exchange.request.body ?? '');
-  const isMeant = (call: RecentCall) =>
+  const isSameCall = (call: RecentCall) =>
     call.hash === hash && lostAt < (call.lostAt ?? Number.POSITIVE_INFINITY);
-  return recent.some(isMeant)
-    ? recent.map((call) => (isMeant(call) ? { ...call, sentAt: undefined, lostAt } : call))
+  return recent.some(isSameCall)
+    ? recent.map((call) => (isSameCall(call) ? { ...call, sentAt: undefined, lostAt } : call))
     : recent;
 }
 

@@ -6,7 +6,7 @@ import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { rowNames } from '../tables.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
 import type { EditText } from './edit-log.ts';
-import type { Exchange, HeldExchange, HoldEnd, ServiceRequest } from './exchange.ts';
+import type { Exchange, ExchangeWithHold, HoldEnd, ServiceRequest } from './exchange.ts';
 import { type HoldContext, Holds } from './holds.ts';
 import { Journal, type JournalContext } from './journal.ts';
 import type { Preference } from './preference.ts';
@@ -46,15 +46,15 @@ export type SandboxEvent =
 
 export type SandboxListener = (event: SandboxEvent) => void;
 
-export interface ServerEvent {
+export interface ExchangeEvent {
   /** `hold` when a held reply has left, or never will. */
   readonly kind: 'exchange' | 'hold';
   readonly sandbox: Sandbox;
   readonly exchange: Exchange;
 }
 
-export interface ServerContext extends JournalContext, HoldContext {
-  readonly events: Emitter<ServerEvent>;
+export interface SandboxContext extends JournalContext, HoldContext {
+  readonly events: Emitter<ExchangeEvent>;
   readonly platform: Platform;
 }
 
@@ -71,7 +71,7 @@ export class Sandbox {
   /** What the next call finds, while a write of it is under way. */
   unsaved: State | undefined;
   readonly journal: Journal;
-  readonly #context: ServerContext;
+  readonly #context: SandboxContext;
   // Created on first use: few sandboxes of many hold replies.
   #holds: Holds | undefined;
   readonly #events = new Emitter<SandboxEvent>();
@@ -79,7 +79,7 @@ export class Sandbox {
   #usedAt = steadyNow();
   #begun = 0;
 
-  constructor({ name, start, initial }: OpenedSandbox, context: ServerContext) {
+  constructor({ name, start, initial }: OpenedSandbox, context: SandboxContext) {
     this.name = name;
     this.start = start;
     this.state = initial;
@@ -97,7 +97,7 @@ export class Sandbox {
   }
 
   /** The replies that are held back now, the oldest first. */
-  held(): readonly HeldExchange[] {
+  held(): readonly ExchangeWithHold[] {
     return this.#holds?.list() ?? [];
   }
 
@@ -186,7 +186,7 @@ export class Sandbox {
       const { hold } = exchange;
       if (hold !== undefined) this.holds.add({ ...exchange, hold });
       this.emit({ kind: 'exchange', exchange });
-      this.report(exchange);
+      this.announce(exchange);
     }
     if (edit !== undefined) {
       this.journal.addEdit(edit, readClock(state.clock), before, state, undoes);
@@ -198,7 +198,7 @@ export class Sandbox {
   }
 
   /** Tells those who follow the whole server. */
-  report(exchange: Exchange): void {
+  announce(exchange: Exchange): void {
     this.#use(exchange.delay);
     const { events } = this.#context;
     if (events.size > 0) events.emit({ kind: 'exchange', sandbox: this, exchange });
@@ -234,7 +234,7 @@ export function createFailure(
   { warn }: Pick<Platform, 'warn'>,
 ): Reply {
   const trace = new AssumptionTrace(choices);
-  if (error instanceof StorageError) return errorReply(trace, error.code, 503, error.refusal);
+  if (error instanceof StorageError) return errorReply(trace, error.code, 503, error.consequence);
   warn(error);
   return errorReply(trace, 'internal_error', 500, 'the mock failed because of a bug');
 }

@@ -18,12 +18,13 @@ import type { ServiceRequest } from './exchange.ts';
 import { MemoryBudget } from './journal.ts';
 import type { MockOptions } from './mock-options.ts';
 import type { Preference } from './preference.ts';
-import { Emitter, Sandbox, type ServerContext } from './sandbox.ts';
+import { Emitter, Sandbox, type SandboxContext } from './sandbox.ts';
 import { type Start, setStaging } from './start.ts';
 import { initialState } from './state.ts';
 import { createLimitError } from './storage-error.ts';
 
-export interface SandboxParts {
+/** What sandboxes get from outside. */
+export interface SandboxEnvironment {
   /** Answers in place of the mock. */
   readonly upstream?: Responder | undefined;
   /** Whether other servers have these sandboxes too: one that is unknown here may be known there. */
@@ -36,23 +37,23 @@ const MAX_VIEWED = 100;
 export class Sandboxes {
   readonly options: MockOptions;
   readonly default: Sandbox;
-  readonly events: ServerContext['events'] = new Emitter();
+  readonly events: SandboxContext['events'] = new Emitter();
   /** Answers in place of the mock. */
   readonly upstream: Responder | undefined;
   /** Decides about a call of any sandbox before its rules, and in place of what it asks for itself. */
   imposePreference: ((call: Call) => Preference | undefined) | undefined;
-  /** Of this run of the server, unless others share the sandboxes; when it began. */
-  readonly run: { readonly id: string; readonly startedAt: string } | undefined;
-  readonly #context: ServerContext;
+  /** The server that has them, and when it started; undefined if several share them. */
+  readonly server: { readonly id: string; readonly startedAt: string } | undefined;
+  readonly #context: SandboxContext;
   readonly #isShared: boolean;
   readonly #named = new Map<string, Sandbox>();
   /** Those that somebody looks at and nobody has used: they count for nothing. */
   readonly #onlyViewed = new Map<string, Sandbox>();
   #start: Start;
 
-  constructor(start: Start, parts: SandboxParts) {
+  constructor(start: Start, environment: SandboxEnvironment) {
     this.options = start.options;
-    this.#isShared = parts.isShared ?? false;
+    this.#isShared = environment.isShared ?? false;
     this.#context = {
       options: start.options,
       capacity: this.#isShared ? 0 : (start.options.journal ?? DEFAULTS.journal),
@@ -60,12 +61,12 @@ export class Sandboxes {
       formerTotals: new Totals(),
       events: this.events,
       isStopping: false,
-      platform: parts.platform,
+      platform: environment.platform,
     };
-    this.upstream = parts.upstream;
+    this.upstream = environment.upstream;
     this.#start = start;
     const startedAt = new Date().toISOString();
-    this.run = this.#isShared ? undefined : { id: crypto.randomUUID(), startedAt };
+    this.server = this.#isShared ? undefined : { id: crypto.randomUUID(), startedAt };
     this.default = this.open(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
     this.#named.set(STAGING_SANDBOX, this.open(STAGING_SANDBOX, setStaging(start, true)));

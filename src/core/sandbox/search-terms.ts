@@ -58,12 +58,12 @@ export function wordFilter<const Word extends string>(
   return filter(choice(words), description, (of, wanted) => read(of) === wanted, term);
 }
 
-export function isSame(text: string, value: string): boolean {
+export function isSameText(text: string, value: string): boolean {
   return text.toLowerCase() === value.toLowerCase();
 }
 
 export function equal(read: (exchange: Exchange) => string | undefined): SearchTerm {
-  return (value) => (exchange) => isSame(read(exchange) ?? '', value);
+  return (value) => (exchange) => isSameText(read(exchange) ?? '', value);
 }
 
 export function contained(read: (exchange: Exchange) => readonly string[]): SearchTerm {
@@ -76,7 +76,7 @@ export function oneOf(
   listWords: (exchange: Exchange) => readonly unknown[],
 ): SearchTerm {
   return (value) => {
-    const word = words.find((known) => isSame(known, value));
+    const word = words.find((known) => isSameText(known, value));
     if (word !== undefined) return (exchange) => listWords(exchange).includes(word);
     return { expected: joinWords(words, 'or'), hint: suggest(value, words) };
   };
@@ -87,7 +87,7 @@ export function parseStatus(value: string): Test | Mistake {
     const start = value.replace(/x/gi, '');
     return ({ status }) => `${status ?? ''}`.startsWith(start);
   }
-  if (isSame(value, 'none')) return ({ status }) => status === undefined;
+  if (isSameText(value, 'none')) return ({ status }) => status === undefined;
   return { expected: 'a status such as 409 or 4xx, or none', hint: '' };
 }
 
@@ -95,7 +95,8 @@ export function parseStatus(value: string): Test | Mistake {
 export function parseKey(value: string): Test {
   const shown = value.replace(/…$/, '');
   if (shown === 'none') return (exchange) => maskedKey(exchange) === undefined;
-  return (exchange) => hasKey(exchange, value) || isSame(maskedKey(exchange) ?? '', `${shown}…`);
+  return (exchange) =>
+    hasKey(exchange, value) || isSameText(maskedKey(exchange) ?? '', `${shown}…`);
 }
 
 export function hasKey({ authorization }: Exchange, key: string): boolean {

@@ -15,7 +15,7 @@ export class StorageError extends Error {
     this.isOutcomeUnknown = options.isOutcomeUnknown ?? false;
   }
 
-  get refusal(): string {
+  get consequence(): string {
     if (this.isOutcomeUnknown) return `the change may have been made: ${this.message}`;
     return this.code === 'not_saved' ? `the change was not made: ${this.message}` : this.message;
   }

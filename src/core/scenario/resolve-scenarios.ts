@@ -12,7 +12,7 @@ import { readScenario, type SavedScenario, type Scenario } from './scenario-shap
 import { readYaml } from './yaml-text.ts';
 
 /** Where scenarios are found by a name, or by a path. */
-export interface ScenarioSource {
+export interface ScenarioFinder {
   /** What can be named, for messages. */
   readonly expected: string;
   /**
@@ -26,7 +26,7 @@ export interface ScenarioSource {
 /** Finds scenarios, and those that they extend, in ascending precedence. */
 export function resolveScenarios(
   names: readonly string[],
-  { expected, find }: ScenarioSource,
+  { expected, find }: ScenarioFinder,
 ): readonly Scenario[] {
   const problems: TextProblem[] = [];
   const resolved = new Set<Scenario>();
@@ -109,7 +109,7 @@ const TOGETHER: readonly Together[] = [
 /** Undefined if it is broken. Of one that several extend, the problems are reported once. */
 function findOrReport(
   name: string,
-  find: ScenarioSource['find'],
+  find: ScenarioFinder['find'],
   problems: TextProblem[],
 ): Scenario | string | undefined {
   try {
@@ -149,7 +149,7 @@ export function scenariosByName(
   texts: Pick<Platform, 'shippedText'>,
   known: KnownScenarios = new Map(),
   written?: Scenario,
-): ScenarioSource {
+): ScenarioFinder {
   const names = [...new Set([...SCENARIO_NAMES, ...known.keys()])];
   return {
     expected: `a scenario: ${joinWords(names, 'or')}`,

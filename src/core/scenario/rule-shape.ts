@@ -261,5 +261,5 @@ export interface Rule extends ValueOf<typeof RULE_SHAPE> {
   /** What people read in place of scenario and number, if no scenario has it. */
   readonly title?: string;
   /** `offContract` of its scenario. */
-  readonly isMeant?: boolean | undefined;
+  readonly declared?: boolean | undefined;
 }

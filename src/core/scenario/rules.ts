@@ -28,7 +28,7 @@ export interface RuleMatch {
   /** The operation runs although its reply is discarded. */
   readonly apply: boolean;
   /** A reply that the document does not allow is declared. */
-  readonly isMeant?: boolean | undefined;
+  readonly declared?: boolean | undefined;
 }
 
 /** Where rules come from. Each source counts calls apart. */
@@ -155,9 +155,9 @@ function applyRule(
   seed: number,
 ): RuleMatch | undefined {
   const { scenario, number, calls, chance } = rule;
-  const isMeant = ({ from, to, step }: Calls) =>
+  const isSelected = ({ from, to, step }: Calls) =>
     call >= from && call <= to && (call - from) % step === 0;
-  if (calls?.some(isMeant) === false) return undefined;
+  if (calls?.some(isSelected) === false) return undefined;
   const drawn = randomInteger(seed, stream, call);
   if (chance < 1 && randomShare(drawn, 'chance') >= chance) return undefined;
   const delay = rule.delay === undefined ? 0 : Math.round(drawDelay(rule.delay, drawn));

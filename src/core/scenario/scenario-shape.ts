@@ -233,7 +233,7 @@ function createScenario(
   name: string,
 ) {
   const numbered = rules.map((rule, index) => {
-    return { scenario: name, number: index + 1, isMeant: offContract, ...rule };
+    return { scenario: name, number: index + 1, declared: offContract, ...rule };
   });
   const settings = { state, keys, assume, clock, offContract, rules: numbered };
   return { name, description, extends: extended, fixture, generate, ...settings };

@@ -3,9 +3,9 @@ import {
   type AssumptionId,
   assumptionShape,
   type Choices,
-  isOption,
-  optionNames,
-  optionPattern,
+  choicePattern,
+  isOptionOf,
+  optionsOf,
 } from '../contract/assumption-table.ts';
 import { DATE_TIME, DAY_MS, parseDateTime } from '../contract/date-time.ts';
 import { LATEST } from '../service/clock.ts';
@@ -96,7 +96,7 @@ export const EXPIRY = scalar<Expiry, string>(
 
 function optionMember(id: AssumptionId): Member<string> {
   const { question, options } = assumptionShape(id);
-  const names = optionNames(id);
+  const names = optionsOf(id);
   const unquoted = names
     .filter((name) => /^(?:\d+|null)$/.test(name))
     .map((name) => JSON.parse(name));
@@ -104,12 +104,12 @@ function optionMember(id: AssumptionId): Member<string> {
   const shape = scalar(
     id === 'rate-limit' ? 'none, or a rate such as 10/s or 600/m' : joinWords(names, 'or'),
     id === 'rate-limit'
-      ? { type: 'string', examples: names, pattern: `^${optionPattern(id)}$` }
+      ? { type: 'string', examples: names, pattern: `^${choicePattern(id)}$` }
       : { type: ['string', 'number', 'null'], enum: [...names, ...unquoted] },
     (value) => {
       // YAML and JSON read some options as another type without quotes.
       const option = typeof value === 'number' || value === null ? String(value) : value;
-      return typeof option === 'string' && isOption(id, option) ? option : undefined;
+      return typeof option === 'string' && isOptionOf(id, option) ? option : undefined;
     },
     names,
   );

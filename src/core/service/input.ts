@@ -1,5 +1,5 @@
 import { isUtf8, toText } from '../bytes.ts';
-import type { AssumptionId, Option } from '../contract/assumption-table.ts';
+import type { AssumptionId, AssumptionOption } from '../contract/assumption-table.ts';
 import { BODY_LIMITS } from '../contract/assumptions/protocol-assumptions.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import { INT64, unknownMembers } from '../contract/records.ts';
@@ -108,7 +108,11 @@ export class InputReader {
     this.#acceptedBy.push(id);
   }
 
-  refuseUnless<Id extends AssumptionId>(id: Id, option: Option<Id>, problem: string): void {
+  refuseUnless<Id extends AssumptionId>(
+    id: Id,
+    option: AssumptionOption<Id>,
+    problem: string,
+  ): void {
     if (this.decidedBy.choices[id] === option) this.addAcceptedBy(id);
     else this.problem(problem, id);
   }

@@ -62,24 +62,24 @@ export function checkKey(
   authorization: string | undefined,
   { now, startedAt }: { readonly now: number; readonly startedAt: number },
 ): KeyCheck {
-  if (authorization === undefined) return refusal('the Authorization header is missing');
+  if (authorization === undefined) return refuseKey('the Authorization header is missing');
   const key = bearerToken(authorization);
-  if (key === undefined) return refusal('the Authorization scheme is not Bearer');
-  if (key === '') return refusal('the token after Bearer is empty');
-  if (keys.invalid === 'all') return refusal('all keys are listed as invalid', true);
-  if (keys.invalid.has(key)) return refusal('this key is listed as invalid', true);
+  if (key === undefined) return refuseKey('the Authorization scheme is not Bearer');
+  if (key === '') return refuseKey('the token after Bearer is empty');
+  if (keys.invalid === 'all') return refuseKey('all keys are listed as invalid', true);
+  if (keys.invalid.has(key)) return refuseKey('this key is listed as invalid', true);
   const expiry = keys.expires.get(key) ?? keys.expires.get('all');
   const expiresAt = expiry?.kind === 'after' ? startedAt + expiry.milliseconds : expiry?.instant;
-  if (expiresAt !== undefined && now >= expiresAt) return refusal('the key has expired', true);
+  if (expiresAt !== undefined && now >= expiresAt) return refuseKey('the key has expired', true);
   if (keys.readOnly.has(key)) return { ok: true, key, readOnly: true };
   if (keys.any || keys.valid.has(key)) return { ok: true, key, readOnly: keys.allReadOnly };
   // Clients confuse the two deployments.
-  if (key === STAGING_KEY) return refusal('this key is for staging, at /~staging/v1', true);
+  if (key === STAGING_KEY) return refuseKey('this key is for staging, at /~staging/v1', true);
   const hint = keys.valid.has(STAGING_KEY) ? `; staging accepts ${STAGING_KEY}` : '';
-  return refusal(`the key is unknown${hint}`, true);
+  return refuseKey(`the key is unknown${hint}`, true);
 }
 
-function refusal(reason: string, tokenGiven = false): KeyCheck {
+function refuseKey(reason: string, tokenGiven = false): KeyCheck {
   return { ok: false, reason, tokenGiven };
 }
 

@@ -25,7 +25,7 @@ export const listOrders = operation(
       choices['order-status-field'] === 'shown' && choices['order-shipping'] === 'at-ship-date';
     // A list that depends on the clock is not kept.
     const list = isDueShown
-      ? writeOrders(state, (order) => ({ ...order, status: orderStatus(state, order) }))
+      ? writeOrders(state, (order) => ({ ...order, status: currentStatus(state, order) }))
       : store.orders.list(choices, '', () => writeOrders(state));
     return jsonReply(decidedBy, 200, list.text);
   },
@@ -41,7 +41,7 @@ function writeOrders(
   return writeList(orders, (order) => represent.order(show(order)));
 }
 
-function orderStatus(state: ServiceState, order: Order): OrderStatus {
+function currentStatus(state: ServiceState, order: Order): OrderStatus {
   const status = order.status ?? 'pending';
   return state.choices['order-shipping'] === 'at-ship-date' && isDue(state, order)
     ? 'shipped'
@@ -66,7 +66,7 @@ export const cancelOrder = operation(
       return errorReply(decidedBy, 'order_not_found', 404, message, { basis: decidedBy.basis });
     }
     if (isDue(state, order)) decidedBy.add('order-shipping');
-    switch (orderStatus(state, order)) {
+    switch (currentStatus(state, order)) {
       case 'pending':
         return { reply: createReply(decidedBy.basis, 204), store: cancel(state, order) };
       case 'shipped':

@@ -49,7 +49,7 @@ function writePage(state: ServiceState, page: PetsQuery): ListText {
   let position = 0;
   let isLast = true;
   for (const animal of inOrder(state, after)) {
-    if (!passes(filters, animal)) continue;
+    if (!matchesAll(filters, animal)) continue;
     position += 1;
     if (position <= offset) continue;
     isLast = animals.length < limit;
@@ -81,7 +81,7 @@ function decodeCursor(cursor: string): string {
   }
 }
 
-function passes(filters: PetsQuery['filters'], animal: Animal): boolean {
+function matchesAll(filters: PetsQuery['filters'], animal: Animal): boolean {
   return filters.every((filter) => filter(animal));
 }
 
@@ -102,7 +102,7 @@ function inOrder(
 function countMatches({ store: { animals } }: ServiceState, { filters }: PetsQuery): number {
   if (filters.length === 0) return animals.size;
   let count = 0;
-  for (const animal of animals.ascending()) if (passes(filters, animal)) count += 1;
+  for (const animal of animals.ascending()) if (matchesAll(filters, animal)) count += 1;
   return count;
 }
 

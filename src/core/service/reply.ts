@@ -33,7 +33,7 @@ export interface OffContract {
   /** What the document does not allow in the reply. */
   readonly problems: readonly string[];
   /** Whether the scenario declares it. */
-  readonly isMeant: boolean;
+  readonly declared: boolean;
 }
 
 export const BASIS_KINDS = ['documented', 'assumed', 'forced', 'upstream'] as const;

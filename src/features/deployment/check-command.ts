@@ -6,8 +6,8 @@ import { countText, joinWords } from '../../core/words.ts';
 import {
   type Command,
   EXIT_GATE_FAILED,
+  misuse,
   readTextFile,
-  refusal,
   UsageError,
 } from '../../terminal/command.ts';
 import {
@@ -90,7 +90,7 @@ async function readEarlier(file: string): Promise<EarlierCheck> {
   if (!parsed.ok) throw new UsageError(parsed.problems.map(formatProblem).join('\n'));
   const earlier = readEarlierCheck(parsed.value);
   if (earlier !== undefined) return earlier;
-  throw refusal('--against', `a file from check --save or --json at ${file}`, 'other JSON');
+  throw misuse('--against', `a file from check --save or --json at ${file}`, 'other JSON');
 }
 
 const TONES: Readonly<Record<string, 'grey' | 'yellow' | 'red'>> = {

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { hostName, isLoopbackName, parseBaseUrl } from '../../core/contract/base-url.ts';
 import { describe } from '../../core/words.ts';
-import { Failure, readCertificate, refusal, UsageError } from '../../terminal/command.ts';
+import { Failure, misuse, readCertificate, UsageError } from '../../terminal/command.ts';
 import { createProgress, formatNotice, type Terminal } from '../../terminal/terminal.ts';
 import { DeploymentClient, DeploymentError } from './deployment-client.ts';
 import type { DeploymentFlags } from './flags.ts';
@@ -39,7 +39,7 @@ export async function openDeployment(
 ): Promise<DeploymentClient> {
   const expected = 'the base URL of a deployment, such as https://staging.example/v1';
   const base = parseBaseUrl(url);
-  if (base === undefined) throw refusal('URL', expected, describe(url));
+  if (base === undefined) throw misuse('URL', expected, describe(url));
   const { timeout, rate } = flags;
   const ca = await readCertificate('cacert', flags.cacert);
   const key = readKey(flags);

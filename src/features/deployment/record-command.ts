@@ -6,7 +6,7 @@ import type { Store } from '../../core/store/store.ts';
 import { recordText } from '../../core/store/store-text.ts';
 import { countText, describe, joinWords } from '../../core/words.ts';
 import { loadFixture } from '../../server/fixtures.ts';
-import { type Command, refusal, UsageError } from '../../terminal/command.ts';
+import { type Command, misuse, UsageError } from '../../terminal/command.ts';
 import { escapeControls } from '../../terminal/terminal.ts';
 import { requireNew, writeStore } from '../../terminal/write-files.ts';
 import { askConsent, openDeployment, readKey, withProgress } from './deployment-access.ts';
@@ -21,7 +21,7 @@ export const record: Command<DeploymentFlags> = async ({
 }) => {
   const { output: file, diff, force, yes, anonymise } = flags;
   const { unknownStatus: unknown = DEPLOYMENT_DEFAULTS.unknownStatus } = flags;
-  if (file === undefined) throw refusal('--output', 'a file to write', 'nothing');
+  if (file === undefined) throw misuse('--output', 'a file to write', 'nothing');
   const earlier = diff && existsSync(file) ? await readEarlier(file) : undefined;
   if (!diff && !force) requireNew(file);
   const client = await openDeployment(url, flags, terminal);

@@ -3,11 +3,11 @@ import type { Platform } from '../../core/platform.ts';
 import type { Totals } from '../../core/sandbox/coverage.ts';
 import {
   type Exchange,
+  type ExchangeWithHold,
   findHoldFindings,
-  type HeldExchange,
   HOLD_ENDS,
   type HoldEnd,
-  isWaiting,
+  isHeld,
 } from '../../core/sandbox/exchange.ts';
 import {
   includesHeld,
@@ -173,16 +173,16 @@ export class FleetJournal implements JournalReader {
     return readTotals(this.#context.redis, this.#sandbox.name);
   }
 
-  async held(): Promise<readonly HeldExchange[]> {
+  async held(): Promise<readonly ExchangeWithHold[]> {
     const reply = await this.#context.redis.run(['HGETALL', this.#key('held')]);
     return Object.entries<string>(Object(reply))
       .map(([number, text]) => this.#restore(Number(number), ...text.split('\n')))
-      .filter(isWaiting)
+      .filter(isHeld)
       .sort((one, other) => one.number - other.number);
   }
 
   /** Claims the first ones that nobody else has claimed, for their servers to send. */
-  async claim(due: readonly HeldExchange[], count: number, why: HoldEnd) {
+  async claim(due: readonly ExchangeWithHold[], count: number, why: HoldEnd) {
     const { redis, ttl } = this.#context;
     const numbers = due.map(({ number }) => `${number}`);
     const args = [this.#sandbox.name, this.#generation, why, `${count}`, `${ttl}`, ...numbers];
@@ -192,7 +192,7 @@ export class FleetJournal implements JournalReader {
   }
 
   /** Ends a hold in Redis. If Redis does not take it now, the hold ends there by its age. */
-  async endHold(exchange: HeldExchange): Promise<void> {
+  async endHold(exchange: ExchangeWithHold): Promise<void> {
     const { redis, server } = this.#context;
     const { number } = exchange;
     const { name } = this.#sandbox;

@@ -2,9 +2,9 @@ import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import {
   type Exchange,
-  type HeldExchange,
+  type ExchangeWithHold,
   type HoldEnd,
-  isWaiting,
+  isHeld,
 } from '../../core/sandbox/exchange.ts';
 import { type Release, type Released, selectHeld } from '../../core/sandbox/holds.ts';
 import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
@@ -83,7 +83,7 @@ export class FleetSandbox {
     const { result, exchange, edit } = outcome;
     // Redis has the journal, and nobody undoes an edit.
     if (isKept) sandbox.take({ ...outcome, edit: undefined }, performance.now() - madeAt);
-    else if (exchange !== undefined) sandbox.report(exchange);
+    else if (exchange !== undefined) sandbox.announce(exchange);
     if (isKept && edit !== undefined) sandbox.emit({ kind: 'edit' });
     return result;
   }
@@ -108,7 +108,7 @@ export class FleetSandbox {
   }
 
   /** Tells Redis, and so the other servers, that a reply is no longer held. */
-  async endHold(exchange: HeldExchange): Promise<void> {
+  async endHold(exchange: ExchangeWithHold): Promise<void> {
     await this.journal.endHold(exchange);
     this.#unfollow();
   }
@@ -188,7 +188,7 @@ export class FleetSandbox {
     const { redis, counts, updateScript } = this.#context;
     const exchanges = calls.flatMap(({ outcome }) => outcome.exchange ?? []);
     // A release must not come before somebody listens.
-    if (exchanges.some(isWaiting)) await this.journal.follow();
+    if (exchanges.some(isHeld)) await this.journal.follow();
     const until = redis.deadline;
     const { cached, version, args } = this.#writeUpdate(calls, exchanges, isNew, until);
     const reply = await redis.eval(updateScript, args, { until });
@@ -203,7 +203,7 @@ export class FleetSandbox {
         this.journal.noteGeneration(String(generation));
         for (const [index, exchange] of exchanges.entries()) {
           exchange.number = Number(number) + index + 1;
-          if (isWaiting(exchange)) this.journal.hold(exchange.number);
+          if (isHeld(exchange)) this.journal.hold(exchange.number);
         }
         for (const { settle } of calls) settle(true);
         compactTotals(redis, added, this.#sandbox.name);
@@ -257,7 +257,7 @@ export class FleetSandbox {
       `${this.#version}`,
       PERMANENT_SANDBOXES.includes(name) ? '' : `${this.#maxSandboxes}`,
       flags.join(''),
-      exchanges.flatMap((it, at) => (isWaiting(it) ? at + 1 : [])).join(' '),
+      exchanges.flatMap((it, at) => (isHeld(it) ? at + 1 : [])).join(' '),
       writeTotals(exchanges, name, 1),
       `${parts.length}`,
       `${unreferenced.length}`,

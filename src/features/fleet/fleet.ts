@@ -4,7 +4,7 @@ import { writeJson } from '../../core/json.ts';
 import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import { Totals } from '../../core/sandbox/coverage.ts';
-import { type HoldEnd, isHeld } from '../../core/sandbox/exchange.ts';
+import { type HoldEnd, hasHold } from '../../core/sandbox/exchange.ts';
 import type { Release, Released } from '../../core/sandbox/holds.ts';
 import { MAX_REMEMBERED_BYTES } from '../../core/sandbox/journal.ts';
 import type { JournalReader } from '../../core/sandbox/persistence.ts';
@@ -139,7 +139,7 @@ class Fleet implements Storage, ServerPersistence {
     this.#sandboxes = sandboxes;
     sandboxes.events.add(({ kind, sandbox, exchange }) => {
       if (kind === 'exchange') this.#served.add(exchange, sandbox.name);
-      else if (isHeld(exchange)) {
+      else if (hasHold(exchange)) {
         const ending = this.#open(sandbox)
           .endHold(exchange)
           .finally(() => this.#ending.delete(ending));
@@ -207,7 +207,7 @@ class Fleet implements Storage, ServerPersistence {
   /** Reports the exchange of a call whose outcome Redis did not keep. */
   runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T {
     const { exchange, result } = call();
-    if (exchange !== undefined) sandbox.report(exchange);
+    if (exchange !== undefined) sandbox.announce(exchange);
     return result;
   }
 

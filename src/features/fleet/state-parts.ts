@@ -23,7 +23,7 @@ import {
 /** The version of each part that differs from the start. */
 export type Versions = ReadonlyMap<string, number>;
 
-interface Snapshot {
+interface StoredSnapshot {
   readonly store: Store;
   /** The versions of its parts. A snapshot refers to them, also after they were replaced. */
   readonly versions: Versions;
@@ -33,7 +33,7 @@ interface Snapshot {
 export interface CachedState {
   readonly state: State;
   readonly versions: Versions;
-  readonly snapshots: ReadonlyMap<string, Snapshot>;
+  readonly snapshots: ReadonlyMap<string, StoredSnapshot>;
 }
 
 /** Redis has no such part any more: the sandbox has changed meanwhile, or was created anew. */
@@ -142,7 +142,7 @@ export async function readNewParts(
   const references: readonly (readonly [string, Iterable<[string, number]>])[] = JSON.parse(
     (await read([field])).get(field) ?? '[]',
   );
-  const snapshots = new Map<string, Snapshot>();
+  const snapshots = new Map<string, StoredSnapshot>();
   for (const [name, of] of references) {
     const wanted = new Map(of);
     const base = cached.snapshots.get(name) ?? {
@@ -233,11 +233,11 @@ export function changedParts(before: State, after: State): NamedPart[] {
   ];
 }
 
-type ScenarioSource = readonly [name: string, definition: string];
+type NamedDefinition = readonly [name: string, definition: string];
 
 interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
   readonly isStaging: boolean;
-  readonly active?: readonly ScenarioSource[];
+  readonly active?: readonly NamedDefinition[];
 }
 
 /** Its scenarios are left out while they are those of the start. */
@@ -266,7 +266,7 @@ async function readSettings(json: string, ownStart: Start): Promise<Settings> {
 }
 
 /** A scenario of the start may come from a file here. Others ship, or a client has sent them. */
-function readScenario([name, definition]: ScenarioSource, { scenarios }: Start): Scenario {
+function readScenario([name, definition]: NamedDefinition, { scenarios }: Start): Scenario {
   const ofStart = scenarios.find(
     (scenario) => scenario.name === name && writeJson(scenario.definition) === definition,
   );

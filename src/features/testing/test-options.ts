@@ -24,7 +24,7 @@ const setClock: Define = ({ clock, frozen }) => {
 /** What a sandbox of a running server can take, and how a scenario says it below those of `scenarios`. */
 const SANDBOX_OPTIONS: Readonly<Record<string, Define>> = {
   scenarios: () => ({}),
-  fixture: ({ fixture }) => (isFile(fixture) ? {} : { fixture }),
+  fixture: ({ fixture }) => (isOwnFixture(fixture) ? {} : { fixture }),
   animals: generate,
   orders: generate,
   keys: ({ keys }) => ({ keys: keys && defineKeys(keys) }),
@@ -84,17 +84,17 @@ async function applyOptions(sandbox: MockSandbox, options: ServerOptions): Promi
   }
   for (const scenario of scenarios) names.push(await saveScenario(sandbox, scenario, names));
   if (names.length > 0) await sandbox.scenario.use(...names);
-  if ([fixture, ...scenarios.map((scenario) => scenario.fixture)].some(isFile)) {
+  if ([fixture, ...scenarios.map((scenario) => scenario.fixture)].some(isOwnFixture)) {
     const text = [...storeText(createStart({}, store, scenarios).store)].join('');
     const headers = { 'Content-Type': 'application/json' };
     await sandbox.control.request('PUT /state', { body: text, headers });
   }
-  if (names.length > 0 || isFile(fixture)) await sandbox.control.call('POST /start');
+  if (names.length > 0 || isOwnFixture(fixture)) await sandbox.control.call('POST /start');
 }
 
 const OPTIONS_SCENARIO = 'test-options';
 
-function isFile(fixture: string | undefined): boolean {
+function isOwnFixture(fixture: string | undefined): boolean {
   return fixture !== undefined && !isShippedFixture(fixture);
 }
 
@@ -125,7 +125,7 @@ async function saveScenario(
   if (file === undefined) return wanted;
   const letters = wanted.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-').slice(0, 60);
   const content = { ...Object(definition), extends: undefined };
-  if (isFile(fixture)) content.fixture = undefined;
+  if (isOwnFixture(fixture)) content.fixture = undefined;
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? letters : `${letters}-${number}`;
     if (names.includes(name)) continue;

@@ -18,16 +18,16 @@ interface AsymmetricMatcher {
   asymmetricMatch?(value: unknown): boolean;
 }
 
-type Operation<Id extends OperationId> = (typeof OPERATIONS)[Id];
+type OperationRow<Id extends OperationId> = (typeof OPERATIONS)[Id];
 
 type Parameters<Id extends OperationId> = {
-  readonly [P in Operation<Id>['parameters'][number] as P['name']]?:
+  readonly [P in OperationRow<Id>['parameters'][number] as P['name']]?:
     | InputOf<P['shape']>
     | AsymmetricMatcher;
 };
 
 type BodyFields<Id extends OperationId> =
-  Operation<Id> extends { readonly body: { readonly shape: infer S } }
+  OperationRow<Id> extends { readonly body: { readonly shape: infer S } }
     ? { readonly [Name in keyof InputOf<S>]?: InputOf<S>[Name] | AsymmetricMatcher }
     : unknown;
 

@@ -4,8 +4,8 @@ import {
   ASSUMPTIONS,
   type AssumptionId,
   assumptionShape,
-  isOption,
-  optionNames,
+  isOptionOf,
+  optionsOf,
 } from '../../core/contract/assumption-table.ts';
 import { parseAddress, parseTarget } from '../../core/contract/target.ts';
 import { type ControlCall, edit, readCaller, YAML_TYPE } from '../../core/control/endpoint.ts';
@@ -27,7 +27,7 @@ import {
   bodyText,
   type Exchange,
   isDropped,
-  isWaiting,
+  isHeld,
   type ServiceRequest,
 } from '../../core/sandbox/exchange.ts';
 import type { ReadyReply } from '../../core/sandbox/holds.ts';
@@ -93,7 +93,7 @@ export const TIME_TRAVEL_HANDLERS = {
     const replayed = await parts.persistence.run(sandbox, () =>
       sandbox.answer(request, currentInstant(), preference),
     );
-    if (isWaiting(replayed)) sandbox.holds.wait(replayed, NO_CLIENT);
+    if (isHeld(replayed)) sandbox.holds.wait(replayed, NO_CLIENT);
     return json<ValueOf<typeof REPLAYED>>({ number: replayed.number });
   }),
   getRuleOfRequest: withExchange(async (_call, exchange) => {
@@ -148,8 +148,8 @@ async function findAlternatives(
     return operation === undefined || assumptionShape(id).touches.includes(operation);
   });
   for (const id of ids) {
-    for (const option of optionNames(id)) {
-      if (option === settings.choices[id] || !isOption(id, option) || hasLeft) continue;
+    for (const option of optionsOf(id)) {
+      if (option === settings.choices[id] || !isOptionOf(id, option) || hasLeft) continue;
       const byHand = { ...settings.byHand, [id]: option };
       const other = answer(changeLayers(before, { byHand }), request, now, preference).result;
       if (!isSameReply(own, other)) {

@@ -12,7 +12,7 @@ import type { ServiceHandler } from './service-handler.ts';
 import { runInTurn, sendFailure } from './write.ts';
 
 /** What the app answers with. */
-interface AppParts {
+interface AppHandlers {
   readonly service: ServiceHandler;
   readonly control: Omit<ControlParts, 'endpoints'>;
   readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
@@ -21,7 +21,7 @@ interface AppParts {
 /** @param express passed in, since importing it slows the start: callers do so only when needed */
 export function createExpressApp(
   express: typeof expressModule,
-  { service, control: assembled, onControlCall }: AppParts,
+  { service, control: assembled, onControlCall }: AppHandlers,
   features: readonly Feature[],
 ): RequestListener {
   const app = express();
@@ -42,7 +42,7 @@ export function createExpressApp(
 function createControlHandler(
   express: typeof expressModule,
   parts: ControlParts,
-  onCall: AppParts['onControlCall'],
+  onCall: AppHandlers['onControlCall'],
   pages: readonly Pages[],
 ): RequestHandler {
   const paths = Object.assign({}, ...pages.map((it) => it.paths));

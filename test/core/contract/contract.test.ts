@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import {
   ASSUMPTION_IDS,
   assumptionShape,
-  isOption,
-  optionNames,
+  isOptionOf,
+  optionsOf,
 } from '../../../src/core/contract/assumption-table.ts';
 import { ERROR_CODES } from '../../../src/core/contract/error-codes.ts';
 import { OPERATIONS } from '../../../src/core/contract/operations.ts';
@@ -53,22 +53,23 @@ cors: allowed, absent
   .split('\n');
 
 test('the assumptions are the published ones, with their options in the published order', () => {
-  const described = ASSUMPTION_IDS.map((id) => `${id}: ${optionNames(id).join(', ')}`);
+  const described = ASSUMPTION_IDS.map((id) => `${id}: ${optionsOf(id).join(', ')}`);
   expect(described).toEqual(PROMISED);
   for (const id of ASSUMPTION_IDS) {
     const { replies = {}, headers = {} } = assumptionShape(id);
-    expect(optionNames(id)).toEqual(
-      expect.arrayContaining(Object.keys({ ...replies, ...headers })),
-    );
+    expect(optionsOf(id)).toEqual(expect.arrayContaining(Object.keys({ ...replies, ...headers })));
   }
 });
 
 test('any rate is an option of rate-limit', () => {
   for (const rate of ['none', '10/s', '5/s', '600/m']) {
-    expect([isOption('rate-limit', rate), isOption('cancel-again', rate)]).toEqual([true, false]);
+    expect([isOptionOf('rate-limit', rate), isOptionOf('cancel-again', rate)]).toEqual([
+      true,
+      false,
+    ]);
   }
   for (const rate of ['0/s', '05/s', '-1/s', '1.5/s', '5/h', '5', '/s', '5/s ', '']) {
-    expect([rate, isOption('rate-limit', rate)]).toEqual([rate, false]);
+    expect([rate, isOptionOf('rate-limit', rate)]).toEqual([rate, false]);
   }
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import {
   ASSUMPTION_IDS,
   type AssumptionId,
-  optionNames,
+  optionsOf,
 } from '../../../src/core/contract/assumption-table.ts';
 import { listChanges, readEarlierCheck } from '../../../src/features/deployment/check/changes.ts';
 import {
@@ -27,7 +27,7 @@ const SETTLED: Partial<Record<AssumptionId, number>> = {
 };
 
 test('no verdict is wrong about deployments with each option, and few stay open', async () => {
-  const rounds = Math.max(...ASSUMPTION_IDS.map((id) => optionNames(id).length)) * 3;
+  const rounds = Math.max(...ASSUMPTION_IDS.map((id) => optionsOf(id).length)) * 3;
   const { wrong, settled } = await checkDrawn(13, rounds);
   expect(wrong).toEqual([]);
   const tooFew = ASSUMPTION_IDS.filter(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { answer, type Outcome } from '../../../src/core/sandbox/answer.ts';
-import type { HeldExchange } from '../../../src/core/sandbox/exchange.ts';
+import type { ExchangeWithHold } from '../../../src/core/sandbox/exchange.ts';
 import { MAX_REMEMBERED_BYTES } from '../../../src/core/sandbox/journal.ts';
 import type { SandboxEvent, SandboxListener } from '../../../src/core/sandbox/sandbox.ts';
 import { Sandboxes } from '../../../src/core/sandbox/sandboxes.ts';
@@ -37,11 +37,11 @@ const get = (server: Server, target = '/v1/pets') =>
 type Server = ReturnType<typeof openSandbox>;
 
 /** Answers a call, and holds its reply back. */
-async function hold(server: Server, since = Date.now()): Promise<HeldExchange> {
+async function hold(server: Server, since = Date.now()): Promise<ExchangeWithHold> {
   const { exchange } = await server.update((state) => {
     const call = { ...callOf('listPets'), authorization: 'Bearer demo-key' };
     const { result } = answer(state, requestOf(call), currentInstant());
-    const held: HeldExchange = { ...result, hold: { name: 'mine', since } };
+    const held: ExchangeWithHold = { ...result, hold: { name: 'mine', since } };
     return { state, exchange: held };
   });
   return exchange;

@@ -121,7 +121,7 @@ export const WIRE = {
     replies: {
       403: addedError(403, 'The key is read-only.', {
         send: { key: 'demo-read-only-key' },
-        preset: 'read-only-key',
+        scenario: 'read-only-key',
       }),
     },
     touches: ['createPet', 'updateInventory', 'cancelOrder'],

@@ -11,7 +11,7 @@ export const ANIMALS = {
     replies: {
       404: addedError(404, 'No animal has this id.', {
         send: { id: UNKNOWN_ID },
-        preset: 'empty-store',
+        scenario: 'empty-store',
       }),
       400: addedError(400, 'No animal has this id.', { send: { id: UNKNOWN_ID } }),
     },
@@ -98,7 +98,7 @@ export const ANIMALS = {
       option('404', '404 Not Found'),
     ],
     replies: {
-      410: addedError(410, PAST_SUNSET, { arrange: [AFTER_SUNSET], preset: 'after-sunset' }),
+      410: addedError(410, PAST_SUNSET, { arrange: [AFTER_SUNSET], scenario: 'after-sunset' }),
       404: addedError(404, PAST_SUNSET, { arrange: [AFTER_SUNSET] }),
     },
     touches: ['getPet'],
@@ -121,7 +121,7 @@ export const INVENTORY = {
     replies: {
       404: addedError(404, 'The animal has no inventory entry.', {
         arrange: ['DELETE /inventory/1'],
-        preset: 'empty-inventory',
+        scenario: 'empty-inventory',
       }),
     },
     touches: ['updateInventory'],

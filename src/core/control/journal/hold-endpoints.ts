@@ -1,6 +1,6 @@
 import { DATE_TIME } from '../../contract/date-time.ts';
 import { outcome } from '../../sandbox/answer.ts';
-import type { HeldExchange } from '../../sandbox/exchange.ts';
+import type { ExchangeWithHold } from '../../sandbox/exchange.ts';
 import { LATCH, withLatch } from '../../sandbox/holds.ts';
 import { COUNT, OPERATION } from '../../sandbox/report-shapes.ts';
 import type { State } from '../../sandbox/state.ts';
@@ -79,7 +79,8 @@ export const HOLD_ENDPOINTS = [
   }),
 ];
 
-function showHeldReply({ number, hold, operation, method, target, at }: HeldExchange): HeldReply {
+function showHeldReply(held: ExchangeWithHold): HeldReply {
+  const { number, hold, operation, method, target, at } = held;
   const since = new Date(at).toISOString();
   return { exchange: number, name: hold.name, operation, method, target, since };
 }

@@ -7,7 +7,7 @@ import { ANY, ANY_TEXT, choice, list, type ValueOf } from '../../shape/shapes.ts
 import { describe } from '../../words.ts';
 import { type ControlCall, endpoint, YAML_TYPE } from '../endpoint.ts';
 import { type ControlReply, refuse } from '../reply.ts';
-import { WHOLE_STATE } from '../store/store-endpoints.ts';
+import { STORE_STATE } from '../store/store-endpoints.ts';
 
 const SIDES = ['before', 'after'] as const;
 
@@ -49,7 +49,7 @@ export const PAST_STATE_ENDPOINTS = [
     summary: 'Read the store before or after a call',
     query: SIDE,
     example: { path: 1 },
-    replies: { 200: WHOLE_STATE, 404: MISSING },
+    replies: { 200: STORE_STATE, 404: MISSING },
   }),
   endpoint('rewind', 'POST /requests/{number}/rewind', {
     summary: 'Rewind the sandbox to before or after a call',

@@ -2,7 +2,7 @@ import {
   ASSUMPTION_IDS,
   assumptionState,
   type Choices,
-  optionNames,
+  optionsOf,
 } from '../../contract/assumption-table.ts';
 import { DATE_TIME, DAY_MS } from '../../contract/date-time.ts';
 import { outcome } from '../../sandbox/answer.ts';
@@ -49,14 +49,14 @@ const ASSUMPTION = namedObject('Assumption', {
   calls: optional(COUNT, 'How many calls in the journal it decided; in `GET assumptions` only.'),
   checked: optional(ASSUMPTION_NOTE, 'What a check of a deployment found out about it.'),
 });
-type AssumptionState = InputOf<typeof ASSUMPTION>;
+type AssumptionJson = InputOf<typeof ASSUMPTION>;
 
 const CLOCK = namedObject('Clock', {
   now: required(DATE_TIME, 'The current time.'),
   frozen: required(FLAG, 'Whether it is frozen.'),
   real: required(FLAG, 'Whether it follows the system time.'),
 });
-type ClockState = InputOf<typeof CLOCK>;
+type ClockJson = InputOf<typeof CLOCK>;
 
 const MAX_CHANGED_IDS = 200;
 
@@ -132,7 +132,7 @@ function replyWithAssumptions(
   { notes }: ControlParts,
   calls?: ReadonlyMap<string, number>,
 ): ControlReply {
-  const states = ASSUMPTION_IDS.map((id): AssumptionState => {
+  const states = ASSUMPTION_IDS.map((id): AssumptionJson => {
     const checked = notes?.get(id);
     const counted = calls && { calls: calls.get(id) ?? 0 };
     return { ...assumptionState(id, choices), ...(checked && { checked }), ...counted };
@@ -226,7 +226,7 @@ function formatDuration(milliseconds: number): string {
   return sign + countText(size / length, unit);
 }
 
-function showClock(clock: Clock): ClockState {
+function showClock(clock: Clock): ClockJson {
   const now = new Date(readClock(clock)).toISOString();
   return { now, frozen: clock.frozenAt !== undefined, real: isReal(clock) };
 }
@@ -240,7 +240,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
     const { active, choices, keys } = state.settings;
     const { valid, readOnly, invalid } = keys;
     const { number: latestExchange, size: keptExchanges } = await journal.size();
-    const chosen = ASSUMPTION_IDS.filter((id) => choices[id] !== optionNames(id)[0]);
+    const chosen = ASSUMPTION_IDS.filter((id) => choices[id] !== optionsOf(id)[0]);
     return json<SandboxStatus>({
       sandbox: name,
       scenarios: active.map((scenario) => scenario.name),
@@ -253,7 +253,7 @@ export const STATUS_ENDPOINT = endpoint('getStatus', 'GET /status', {
       keptExchanges,
       changed: measureChanges(sandbox.start.store, state.store).changed,
       changedIds: listChanged(sandbox.start.store, state.store),
-      server: sandboxes.run,
+      server: sandboxes.server,
       keys: invalid === 'all' ? [] : [...valid, ...readOnly].filter((key) => !invalid.has(key)),
       shared: persistence.status?.(),
     });

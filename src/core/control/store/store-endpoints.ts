@@ -39,7 +39,7 @@ const SNAPSHOT = namedObject('Snapshot', {
   name: required(ANY_TEXT, 'Its name.'),
   ...SIZES,
 });
-type Snapshot = InputOf<typeof SNAPSHOT>;
+type SnapshotSummary = InputOf<typeof SNAPSHOT>;
 
 const DEFAULT_KEPT: readonly ResetPart[] = ['own-scenarios'];
 
@@ -59,13 +59,13 @@ export interface StoreState {
   readonly orders: readonly OrderJson[];
 }
 
-export const WHOLE_STATE: Shape<Store, StoreState> = withTypes(STATE);
+export const STORE_STATE: Shape<Store, StoreState> = withTypes(STATE);
 
 export const STATE_ENDPOINTS = [
   endpoint('getState', 'GET /state', {
     summary: 'Read the whole store as a fixture',
-    replies: { 200: WHOLE_STATE },
-    handle: async ({ sandbox }) => replyWithState(sandbox.state.store),
+    replies: { 200: STORE_STATE },
+    handle: async ({ sandbox }) => replyWithStore(sandbox.state.store),
   }),
   endpoint('replaceState', 'PUT /state', {
     summary: 'Replace the whole store',
@@ -79,10 +79,10 @@ export const STATE_ENDPOINTS = [
         orders: [{ id: 1, petId: 1, quantity: 2 }],
       },
     },
-    replies: { 200: WHOLE_STATE },
+    replies: { 200: STORE_STATE },
     handle: (call) =>
       edit(call, 'replaced the store', (state) =>
-        outcome(state, replyWithState(call.body), { store: call.body }),
+        outcome(state, replyWithStore(call.body), { store: call.body }),
       ),
   }),
   endpoint('mergeState', 'PATCH /state', {
@@ -91,12 +91,12 @@ export const STATE_ENDPOINTS = [
       'Fields that a record leaves out keep their values, and null removes an optional one; a new record must be complete. Instead of an array, a collection can have `remove`, `each` and `set` as in a scenario. Makes all changes, or none.',
     body: { shape: named('StateChanges', CHANGES) },
     example: { body: { orders: [{ id: 1, status: 'shipped' }] } },
-    replies: { 200: WHOLE_STATE },
+    replies: { 200: STORE_STATE },
     handle: (call) =>
       edit(call, 'merged records', (state) => {
         const merged = merge(state.store, call.body);
         if (!merged.ok) return outcome(state, refuseInput(merged.problems));
-        return outcome(state, replyWithState(merged.value), { store: merged.value });
+        return outcome(state, replyWithStore(merged.value), { store: merged.value });
       }),
   }),
   endpoint('reset', 'POST /reset', {
@@ -138,7 +138,7 @@ async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<C
   return reply;
 }
 
-function replyWithState(store: Store): ControlReply {
+function replyWithStore(store: Store): ControlReply {
   return { status: 200, content: storeText(store) };
 }
 
@@ -207,7 +207,7 @@ function refuseRecords(snapshots: ReadonlyMap<string, Store>): ControlReply | un
   return refuse('too_many_snapshots', 409, message);
 }
 
-function showSnapshot(name: string, { animals, inventory, orders }: Store): Snapshot {
+function showSnapshot(name: string, { animals, inventory, orders }: Store): SnapshotSummary {
   return { name, animals: animals.size, inventory: inventory.size, orders: orders.size };
 }
 

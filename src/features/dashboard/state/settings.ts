@@ -84,9 +84,9 @@ export function readTime({ clock, readAt }: Status): number {
   return Date.parse(clock.now) + (clock.frozen ? 0 : Date.now() - readAt);
 }
 
-type ClockSetting = Partial<Status['clock']> & { readonly days?: number };
+type ClockChange = Partial<Status['clock']> & { readonly days?: number };
 
-export function changeClock(done: string, { days = 0, ...body }: ClockSetting): Promise<boolean> {
+export function changeClock(done: string, { days = 0, ...body }: ClockChange): Promise<boolean> {
   const readAt = Date.now();
   const before = status.value && !body.real ? readTime(status.value) : readAt;
   const now = new Date(before + days * 86_400_000).toISOString();

@@ -40,7 +40,7 @@ export function AssumptionsView() {
     const isOther = checked && checked.verdict !== 'open' && checked.option !== chosen;
     return { ...listed, chosen, drift, drifts: isOther || drift.length > 0 };
   });
-  const shown = entries.filter(passes);
+  const shown = entries.filter(isShown);
   const isCompared =
     status.value?.upstream !== undefined || list.value.some(({ checked }) => checked !== undefined);
   const titleOf = ({ operations: [first, second] }: Entry) => (second ? SEVERAL : first);
@@ -76,7 +76,7 @@ export function AssumptionsView() {
   );
 }
 
-function passes(of: Entry): boolean {
+function isShown(of: Entry): boolean {
   const { query } = route.value;
   if (query.has('changed') && of.chosen === of.default) return false;
   if (query.has('used') && of.calls === 0) return false;

@@ -11,7 +11,7 @@ import type { SequenceRun } from './sequence-run.ts';
 import { exchangeOf, type ReplyName } from './violations.ts';
 
 /** A sequence, and how it would run on a deployment that has all that the sequence needs. */
-interface Topic {
+interface IdealRun {
   readonly ideal: Observation;
   readonly needs: Sequence['needs'];
   /** Its runs on the deployment; none if it needs something. */
@@ -21,7 +21,7 @@ interface Topic {
 /** Says why something is open or was not tried, by the sequences that would show it of an ideal deployment. */
 export class Explainer {
   readonly #fit: Fit;
-  readonly #topics: readonly Topic[];
+  readonly #topics: readonly IdealRun[];
 
   constructor(fit: Fit, flags: DeploymentFlags) {
     this.#fit = fit;
@@ -84,7 +84,7 @@ function joinTexts(texts: readonly (string | undefined)[]): string {
 }
 
 /** The fewest needs among sequences that were not asked; only flags, where flags are enough. */
-function listNeeds(topics: readonly Topic[]): string {
+function listNeeds(topics: readonly IdealRun[]): string {
   const each = topics.flatMap(({ needs }) => (needs.length > 0 ? [needs] : []));
   const flags = each.filter((needs) => needs.every((need) => need.startsWith('--')));
   const wanted = flags.length > 0 ? flags : each;

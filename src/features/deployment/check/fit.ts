@@ -3,8 +3,8 @@ import {
   type AssumptionId,
   type Choices,
   chooseOptions,
-  isOption,
-  optionNames,
+  isOptionOf,
+  optionsOf,
 } from '../../../core/contract/assumption-table.ts';
 import { type Observation, type Prediction, predict } from './predict.ts';
 
@@ -108,8 +108,8 @@ export class Fit {
 
 /** The choices with each other option of an assumption. */
 export function listOthers(id: AssumptionId, choices: Choices): Choices[] {
-  return optionNames(id).flatMap((option) => {
-    return option !== choices[id] && isOption(id, option) ? { ...choices, [id]: option } : [];
+  return optionsOf(id).flatMap((option) => {
+    return option !== choices[id] && isOptionOf(id, option) ? { ...choices, [id]: option } : [];
   });
 }
 

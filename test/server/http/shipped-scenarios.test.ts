@@ -8,7 +8,7 @@ import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import { type Client, fixtureFile, openServer, type RequestParts } from '../../helpers/wire.ts';
 
-/** What a preset meets: a store, and every key that works there. */
+/** What a shipped scenario meets: a store, and every key that works there. */
 interface Setup {
   readonly fixture?: string;
   readonly valid: readonly string[];
@@ -17,7 +17,7 @@ interface Setup {
 
 const DEFAULT: Setup = { valid: ['demo-key'], readOnly: ['demo-read-only-key'] };
 
-/** Ids that no preset can know, and statuses that the document does not list. */
+/** Ids that no shipped scenario can know, and statuses that the document does not list. */
 const SETUPS: fc.Arbitrary<Setup> = fc
   .record({
     ids: fc.uniqueArray(fc.bigInt({ min: 1n, max: 2n ** 62n }), { maxLength: 6 }),
@@ -113,7 +113,7 @@ async function expectKept({ ask, listed, orders }: Mock, basis: string): Promise
 
 const RESET = { code: 'ECONNRESET' };
 
-/** What shows on the wire that each preset does what its description says. */
+/** What shows on the wire that each shipped scenario does what its description says. */
 const SHOWS: Readonly<Record<string, (mock: Mock) => Promise<void>>> = {
   'after-sunset': async ({ ask, statuses, pet }) => {
     const headers = { date: expect.stringMatching(/^Fri, 06 Dec 2030 00:00:/) };
@@ -316,7 +316,7 @@ describe('over the default fixture with the default keys', () => {
   });
 });
 
-test('every other preset does so over any fixture with any keys', async () => {
+test('every other shipped scenario does so over any fixture with any keys', async () => {
   const others = Object.entries(SHOWS).filter(([name]) => !OF_SERVERS.includes(name));
   const property = fc.asyncProperty(SETUPS, async (setup) => {
     for (const [name, show] of others) await show(await start(openMock, [name], setup));
@@ -324,13 +324,13 @@ test('every other preset does so over any fixture with any keys', async () => {
   await fc.assert(property, { numRuns: 2 });
 });
 
-test('each preset that ships has a test here', () => {
+test('each scenario that ships has a test here', () => {
   expect(Object.keys(SHOWS).sort()).toEqual(
     shippedScenarios(NODE_PLATFORM).map(({ name }) => name),
   );
 });
 
-test('presets can be combined, and the later one wins', async () => {
+test('shipped scenarios can be combined, and the later one wins', async () => {
   const { ask } = await start(openMock, ['shipped-orders', 'conflict-without-body'], DEFAULT);
   expect(await ask('DELETE /store/orders/1')).toMatchObject({ status: 409, text: '' });
 });
