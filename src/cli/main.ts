@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import nodeModule from 'node:module';
+import { setFlagsFromString } from 'node:v8';
 import { asError } from '../core/thrown.ts';
 import { requireVersion } from '../server/require-version.ts';
 
@@ -10,6 +11,9 @@ try {
   process.exit(1);
 }
 
+// What a journal keeps outlives young collections, but not for long. V8 takes that for a long life, and leaves it
+// to full collections, which costs a GET 7 % and a POST 19 % of their time.
+setFlagsFromString('--no-allocation-site-pretenuring');
 // Node 22 and later then keep the compiled program between starts.
 if ('enableCompileCache' in nodeModule && typeof nodeModule.enableCompileCache === 'function') {
   nodeModule.enableCompileCache();
