@@ -1,6 +1,7 @@
 import { type ObjectShape, object } from '../shape/objects.ts';
 import type { Shape } from '../shape/shapes.ts';
 import { rowNames } from '../tables.ts';
+import { DAY_MS } from './date-time.ts';
 import { INT64, INTEGER, RECORDS, type RecordName, TEXT } from './records.ts';
 
 interface OperationParameter {
@@ -244,6 +245,9 @@ export const OPERATIONS = {
 } as const satisfies Record<string, OperationShape>;
 
 /** The id of an operation, such as `getPet`. */
+/** When the last day of `getPet` is over. */
+export const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + DAY_MS;
+
 export type OperationId = keyof typeof OPERATIONS;
 
 export const OPERATION_IDS = rowNames(OPERATIONS);

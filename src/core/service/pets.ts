@@ -1,6 +1,5 @@
 import { type Choices, queryNames } from '../contract/assumption-table.ts';
-import { DAY_MS } from '../contract/date-time.ts';
-import { OPERATIONS } from '../contract/operations.ts';
+import { OPERATIONS, SUNSET_ENDS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { INT64_MAX } from '../json.ts';
 import { randomForId } from '../store/random.ts';
@@ -142,8 +141,6 @@ function readNameLength(reader: InputReader, name: string): void {
   } else reader.addAcceptedBy('name-limits');
 }
 
-const AFTER_SUNSET = Date.parse(OPERATIONS.getPet.sunset) + DAY_MS;
-
 /** In seconds since 1970: 2025-12-05. Invented, as the successor's address is: the document has neither. */
 const DEPRECATED_AT = 1_764_892_800;
 
@@ -177,7 +174,7 @@ export function deprecationHeaders(choices: Choices): readonly string[] {
 }
 
 function afterSunset(state: ServiceState, decidedBy: AssumptionTrace): Reply | undefined {
-  if (state.now < AFTER_SUNSET) return undefined;
+  if (state.now < SUNSET_ENDS) return undefined;
   const choice = state.choices['after-sunset'];
   decidedBy.add('after-sunset');
   if (choice === 'unchanged') return undefined;

@@ -133,7 +133,7 @@ function receive(message: IncomingMessage): Promise<TransportReply> {
       chunks.push(chunk);
       size += chunk.length;
       if (size <= LIMITS.deploymentBody) return;
-      reject(new Error('its body is longer than 64 MiB'));
+      reject(new Error(`its body is longer than ${LIMITS.deploymentBody / 1024 ** 2} MiB`));
       message.destroy();
     });
     message.on('error', (cause) => {

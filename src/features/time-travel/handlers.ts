@@ -7,7 +7,7 @@ import {
   isOptionOf,
   optionsOf,
 } from '../../core/contract/assumption-table.ts';
-import { parseAddress, parseTarget } from '../../core/contract/target.ts';
+import { parseTarget } from '../../core/contract/target.ts';
 import { type ControlCall, edit, readCaller, YAML_TYPE } from '../../core/control/endpoint.ts';
 import {
   type Alternative,
@@ -20,6 +20,7 @@ import {
 } from '../../core/control/journal/time-travel-endpoints.ts';
 import { type ControlReply, json, NO_CONTENT, refuse } from '../../core/control/reply.ts';
 import { parseInput, tryParseJson } from '../../core/json.ts';
+import { LIMITS } from '../../core/limits.ts';
 import { findHeader, mergeHeaders, withoutHeaders } from '../../core/raw-http.ts';
 import { answer, type Outcome, outcome } from '../../core/sandbox/answer.ts';
 import { changesNoRecord } from '../../core/sandbox/edit-log.ts';
@@ -40,7 +41,7 @@ import { groundsOf } from '../../core/service/reply.ts';
 import type { ValueOf } from '../../core/shape/shapes.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { createServiceRequest, findPreference } from '../../server/arrival.ts';
-import { writeRule } from './rule-text.ts';
+import { splitMount, writeRule } from './rule-text.ts';
 
 const NO_CLIENT: ReadyReply = {
   send() {},
@@ -181,12 +182,10 @@ function isSameReply({ reply: one }: Exchange, { reply: other }: Exchange): bool
 
 const NOT_COMPARED: ReadonlySet<string> = new Set(['mock-basis', 'date']);
 
-const MAX_SHOWN_BYTES = 256 * 1024;
-
 function describeAlternative(id: AssumptionId, option: string, other: Exchange): Alternative {
   const { options } = ASSUMPTIONS[id];
   const { reply } = other;
-  const text = reply && reply.size <= MAX_SHOWN_BYTES ? bodyText(reply) : undefined;
+  const text = reply && reply.size <= LIMITS.keptBody ? bodyText(reply) : undefined;
   return {
     assumption: id,
     option,
@@ -217,12 +216,10 @@ function withStates<Body, Query>(
 
 /** @returns undefined if the journal has dropped its body */
 function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
-  const { number, method, authorization, request, operation, target: whole } = exchange;
+  const { number, method, authorization, request } = exchange;
   if (isDropped(request)) return undefined;
   const headers = mergeHeaders(request.headers);
-  // The mount of an embedding app is not part of the service's path. Nothing else precedes an operation.
-  const mount = operation === undefined ? '' : parseAddress(whole.replace(/\?.*/s, '')).root;
-  const url = whole.slice(mount.length);
+  const { mount, url } = splitMount(exchange);
   const head = { method, headers, rawHeaders: request.headers, mount, port: undefined };
   const { body } = request;
   const bytes = typeof body === 'string' ? toBytes(body) : body;

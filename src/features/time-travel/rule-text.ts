@@ -1,5 +1,5 @@
 import { operationShape } from '../../core/contract/operations.ts';
-import { parseQuery, parseTarget } from '../../core/contract/target.ts';
+import { parseAddress, parseQuery, parseTarget } from '../../core/contract/target.ts';
 import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
 import { pairHeaders, readHeaderText } from '../../core/raw-http.ts';
 import { bodyText, type Exchange, isDropped } from '../../core/sandbox/exchange.ts';
@@ -8,9 +8,9 @@ import { hasEffect } from '../../core/scenario/fault-table.ts';
 const MAX_RULE_BODY = 8192;
 
 export function writeRule(exchange: Exchange): string | undefined {
-  const { number, operation, target, fault, delay, status } = exchange;
+  const { number, operation, fault, delay, status } = exchange;
   if (operation === undefined) return undefined;
-  const parsed = parseTarget(/(?:\/~[^/]+)?\/v1\/.*/s.exec(target)?.[0] ?? target);
+  const parsed = parseTarget(splitMount(exchange).url);
   const { pathId } = parsed;
   const { parameters } = operationShape(operation);
   const parameter = parameters.find((known) => known.in === 'path');
@@ -32,6 +32,12 @@ export function writeRule(exchange: Exchange): string | undefined {
   });
   const description = `${operation} gets ${status ?? fault?.kind}, as in call ${number}.`;
   return `description: ${description}\nrules:\n  - ${lines.join('\n    ')}\n`;
+}
+
+/** The mount of an embedding app is not part of the service's path. Nothing else precedes an operation. */
+export function splitMount({ operation, target }: Exchange) {
+  const mount = operation === undefined ? '' : parseAddress(target.replace(/\?.*/s, '')).root;
+  return { mount, url: target.slice(mount.length) };
 }
 
 /** Headers that the mock or Node writes by itself, or that tell of a body that is decoded. */

@@ -1,5 +1,8 @@
+import express from 'express';
+import request from 'supertest';
 import { describe, expect, test } from 'vitest';
 import type { Alternative } from '../../../src/core/control/journal/time-travel-endpoints.ts';
+import { createApp } from '../../../src/index.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import type { Client, RequestParts } from '../../helpers/wire.ts';
 
@@ -42,6 +45,19 @@ test('alternatives are looked for only as long as the client waits', async () =>
   expect(await statusOf(staying, 'GET', '/pets/999999')).toBe(404);
   expect(await control(staying, 'GET requests/1/alternatives')).not.toEqual([]);
 });
+
+test.each(['', '/mock', '/v1/mock', '/v1/~a'])(
+  'a call under the mount %j becomes a rule, and is replayed, as under none',
+  async (mount) => {
+    const outer = express();
+    outer.use(mount, createApp());
+    const control = `${mount}/~b/__mock/requests/1`;
+    await request(outer).get(`${mount}/~b/v1/pets/999`).auth('demo-key', { type: 'bearer' });
+    const { text } = await request(outer).get(`${control}/rule`).expect(200);
+    expect(text).toContain('on: getPet\n    where: {"petId":999}\n');
+    await request(outer).post(`${control}/replay`).expect(200, { number: 2 });
+  },
+);
 
 describe('time travel in the control API', () => {
   test('undoes a setting without what calls did since', async () => {

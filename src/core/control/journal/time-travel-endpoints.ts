@@ -1,5 +1,6 @@
 import { ASSUMPTION_IDS } from '../../contract/assumption-table.ts';
 import { INTEGER_TEXT } from '../../json.ts';
+import { LIMITS } from '../../limits.ts';
 import type { Exchange } from '../../sandbox/exchange.ts';
 import { COUNT, TEXTS } from '../../sandbox/report-shapes.ts';
 import { object, optional, required } from '../../shape/objects.ts';
@@ -34,7 +35,10 @@ const ALTERNATIVE = object({
   status: optional(COUNT, 'The status of the reply.'),
   basis: required(ANY_TEXT, 'What that reply would rest on.'),
   by: required(TEXTS, 'The assumptions that would have decided it.'),
-  body: optional(ANY, 'The JSON value of its body, or else its text; left out beyond 256 KiB.'),
+  body: optional(
+    ANY,
+    `The JSON value of its body, or else its text; left out beyond ${LIMITS.keptBody / 1024} KiB.`,
+  ),
 });
 
 /** What another option of an assumption would have answered. */

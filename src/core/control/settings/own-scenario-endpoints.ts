@@ -74,7 +74,7 @@ export const OWN_SCENARIO_ENDPOINTS = [
   }),
   endpoint('saveScenario', 'PUT /scenarios/{name}', {
     summary: 'Save a scenario of your own in the sandbox',
-    description: `In YAML (\`${YAML_TYPE}\`), of at most 16,384 characters, or in JSON, of at most 131,072. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, of ${SCENARIO_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${LIMITS.named}.`,
+    description: `In YAML (\`${YAML_TYPE}\`), of at most ${LIMITS.yamlText.toLocaleString('en')} characters, or in JSON, of at most ${LIMITS.jsonText.toLocaleString('en')}. \`PUT scenario\`, \`extends\` and \`Prefer: scenario=NAME\` know it by its name, of ${SCENARIO_NAME_FORM}. Replaces one of that name. If that is active, it stays as it was activated. With \`If-Match\`, replaces only the version that has this ETag. A sandbox has at most ${LIMITS.named}.`,
     body: { shape: SCENARIO_TEXT, asText: true },
     example: {
       path: 'no-cat',

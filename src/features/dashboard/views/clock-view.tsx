@@ -1,3 +1,4 @@
+import { SUNSET_ENDS } from '../../../core/contract/operations.ts';
 import { Button, Refusal } from '../parts/buttons.tsx';
 import { Form, FormField, Submit } from '../parts/form.tsx';
 import { Loading } from '../parts/panel.tsx';
@@ -5,8 +6,6 @@ import { formatTime } from '../parts/texts.tsx';
 import { useResource } from '../state/resource.ts';
 import { formatHref } from '../state/route.ts';
 import { changeClock, optionOf, readTime, status } from '../state/settings.ts';
-
-const AFTER_SUNSET = '2030-12-06T00:00:00Z';
 
 const SUNSET = 'Jump past the sunset of getPet';
 
@@ -22,7 +21,7 @@ export function ClockView() {
   const settings = {
     'One day forward': { days: 1 },
     '30 days forward': { days: 30 },
-    [SUNSET]: { now: AFTER_SUNSET },
+    [SUNSET]: { now: new Date(SUNSET_ENDS).toISOString() },
     [frozen ? 'Let it run' : 'Freeze']: { frozen: !frozen },
     ...(!real && { 'Back to real time': { real: true } }),
   };

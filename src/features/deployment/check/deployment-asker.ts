@@ -1,5 +1,4 @@
-import { DAY_MS } from '../../../core/contract/date-time.ts';
-import { OPERATIONS } from '../../../core/contract/operations.ts';
+import { SUNSET_ENDS } from '../../../core/contract/operations.ts';
 import { findById } from '../deployment-reply.ts';
 import type { DeploymentFlags } from '../flags.ts';
 import { DEPLOYMENT_DEFAULTS } from '../options.ts';
@@ -11,8 +10,6 @@ import { planSequences, ROUNDS, type Sequence } from './probes.ts';
 import { isWhole, MAX_PAGE, SequenceRun, type Step } from './sequence-run.ts';
 
 type Progress = (text: string) => void;
-
-const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + DAY_MS;
 
 /** The sequences that read the records from which a mock starts come first. */
 const LISTS = 3;

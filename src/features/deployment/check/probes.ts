@@ -2,6 +2,7 @@ import {
   OPERATION_IDS,
   type OperationId,
   operationShape,
+  SUNSET_ENDS,
 } from '../../../core/contract/operations.ts';
 import { SEEN_ANIMAL_STATUSES } from '../../../core/contract/records.ts';
 import { isObject, type Json, tryParseJson } from '../../../core/json.ts';
@@ -71,7 +72,7 @@ const MODIFIERS: Readonly<Record<string, Modifier>> = {
   later: { isLate: true },
   /** In the first round only, since it can be done once. */
   once: { isOnce: true },
-  'after the sunset': { elapsed: Date.UTC(2030, 11, 7) - Date.UTC(2025, 0, 1) },
+  'after the sunset': { elapsed: SUNSET_ENDS - Date.UTC(2025, 0, 1) },
 };
 
 export const CHECK_NAME = 'petstore-mock check';
