@@ -63,9 +63,9 @@ await bundle({
   },
   build: { ssr: true, target: 'node20.19', rolldownOptions: { input, output } },
 });
-// Beside the next bundles; the one above has emptied the folder.
-const declare = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'];
-const declared = promisify(execFile)(process.execPath, declare);
+// Beside the next bundles; the one above has emptied the folder. More threads would do some work twice.
+const declare = 'node_modules/typescript/bin/tsc --singleThreaded -p tsconfig.build.json';
+const declared = promisify(execFile)(process.execPath, declare.split(' '));
 // All that is loaded at once is one chunk, since each chunk has to name what it shares.
 /** @type {(name: string) => import('vite').Rolldown.OutputOptions} */
 const inOneChunk = (name) => ({ codeSplitting: { groups: [{ name, tags: ['$initial'] }] } });
