@@ -1,5 +1,5 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { packageRoot, packageVersion } from '../src/server/files.ts';
 import { readyUrl } from './helpers/command.ts';
@@ -33,10 +33,10 @@ async function clone(name: string): Promise<string> {
   return join(folder, name);
 }
 
-function emptyProject(name: string): string {
+function newProject(name: string, manifest = {}): string {
   const project = join(folder, name);
   mkdirSync(project);
-  writeFileSync(join(project, 'package.json'), '{ "private": true }');
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, ...manifest }));
   return project;
 }
 
@@ -78,7 +78,7 @@ test('npm builds a clone that a project installs; there npm start and npx answer
   const early = { ...env, npm_config_offline: 'true' };
   await runProgram('npx', ['--yes', 'petstore-mock', '--version'], { cwd: cloned, env: early });
   // For this, the clone runs `npm ci` and its build.
-  const project = emptyProject('of-a-clone');
+  const project = newProject('of-a-clone');
   await succeed(project, 'npm', 'install', '--save-dev', '../clone');
   for (const cwd of [project, cloned]) {
     const version = await succeed(cwd, 'npx', 'petstore-mock', '--version');
@@ -97,7 +97,7 @@ test('npm builds a clone that a project installs; there npm start and npx answer
 });
 
 test('npm builds a clone that a project installs from git', async () => {
-  const project = emptyProject('of-git');
+  const project = newProject('of-git');
   const source = await clone('clone-for-git');
   await succeed(project, 'npm', 'install', '--save-dev', `git+file://${source}`);
   const version = await succeed(project, 'npx', 'petstore-mock', '--version');
@@ -105,7 +105,7 @@ test('npm builds a clone that a project installs from git', async () => {
 });
 
 test('the first test of README.md passes in an empty project with the tarball and vitest', async () => {
-  const project = emptyProject('first');
+  const project = newProject('first');
   await succeed(project, 'npm', 'install', '--save-dev', tarball, 'vitest');
   writeFileSync(join(project, 'first.test.ts'), blocks(readPage('README.md'), 'ts').join(''));
   expect(await succeed(project, 'npx', 'vitest', 'run')).toContain('1 passed');
@@ -129,14 +129,10 @@ test('the action takes the tarball', async () => {
   expect(output).toMatch(/petstore-mock ready /);
 });
 
-const EXAMPLES = readdirSync(join(packageRoot, 'examples'), { recursive: true, encoding: 'utf8' })
-  .filter((file) => basename(file) === 'package.json')
-  .map(dirname);
-
-test.each(EXAMPLES)('examples/%s takes the tarball as its petstore-mock', async (name) => {
-  const project = join(folder, 'examples', name);
-  cpSync(join(packageRoot, 'examples', name), project, { recursive: true });
-  await succeed(project, 'npm', 'install', '--package-lock-only', tarball);
+test('every example takes the tarball as its petstore-mock', async () => {
+  const project = newProject('of-examples', { workspaces: ['examples/*'] });
+  cpSync(join(packageRoot, 'examples'), join(project, 'examples'), { recursive: true });
+  await succeed(project, 'npm', 'install', '--package-lock-only', '--workspaces', tarball);
 });
 
 test('every way to resolve the types of the packed package finds them', async () => {
