@@ -36,7 +36,7 @@ test('a server that is killed 20 times under load loses no acknowledged change',
     const server = await startCommand(['--port', '0', '--log', 'off', '--db', file]);
     const at = (path: string): URL => new URL(path, server.url);
     // A number of acknowledgements that differs from kill to kill lands anywhere in a write.
-    const most = 1 + ((kill * 137) % 200);
+    const most = 1 + ((kill * 37) % 60);
     let count = 0;
     const acknowledge = (): void => {
       count += 1;
