@@ -16,7 +16,7 @@ import type { FeatureCommand, ProgramFeature } from './terminal/command.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /**
- * What this build of the mock has besides the core and the server. To take one off, remove its folder and its lines here:
+ * What this build of the mock has besides the core and the server. To take one of these off, remove its folder and its lines;
  * the mock in process has every folder with an `added-handlers.ts`.
  */
 const LISTED = [

@@ -9,7 +9,7 @@ export const DEFAULTS = {
   maxHold: 300_000,
   /** Milliseconds that `health` waits for the reply. */
   healthTimeout: 3000,
-  /** Milliseconds until a deployment's reply to `check` or `record` must be complete. */
+  /** Milliseconds that `check` and `record` wait for the next bytes of a deployment's reply. */
   deploymentTimeout: 10_000,
 } as const;
 
@@ -21,7 +21,7 @@ export const STAGING_SANDBOX = 'staging';
 
 export const PERMANENT_SANDBOXES: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
-/** Of each kind in a store: they fit in memory together with a list of all of them. */
+/** How many records of each kind fit in memory together with a list of all of them. */
 export const MAX_RECORDS = 1_000_000;
 
 const KIB = 1024;
@@ -60,7 +60,7 @@ export const LIMITS = {
 /** A name that a caller gives. URLs take `.` and `..` for folders. */
 export const NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
-/** Of a scenario: any letters, so that one keeps the name of its file. */
+/** A scenario's name may have any letters, so that it keeps the name of its file. */
 export const SCENARIO_NAME_PATTERN = /^(?!\.{1,2}$)[\p{L}\p{M}\p{N}._-]{1,64}$/u;
 
 export const SCENARIO_NAME_FORM = '1 to 64 letters, digits, . _ and -, other than . and ..';

@@ -1,4 +1,4 @@
-/** Of what is an alternative: what has the members of all. */
+/** The type that has the members of all alternatives of a union. */
 export type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
   all: infer All,
 ) => void

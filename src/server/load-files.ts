@@ -44,7 +44,7 @@ function refusePipes(files: readonly string[]): void {
   if (pipe !== undefined) throw new ContentError([createFileProblem(pipe, 'a file', 'a pipe')]);
 }
 
-/** Rather than the name of what ships. */
+/** Whether it is a path, not the name of a fixture or scenario that ships. */
 function isPath(nameOrPath: string): boolean {
   return !isShippedFixture(nameOrPath) && !isShipped(nameOrPath);
 }

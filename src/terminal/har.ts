@@ -13,7 +13,7 @@ import {
 
 const UNKNOWN = -1;
 
-/** In pieces, with a page for each sandbox. */
+/** Yields the text in pieces. Each sandbox is a page. */
 export function* writeHar(
   version: string,
   origin: string,

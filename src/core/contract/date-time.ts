@@ -22,7 +22,7 @@ export function parseDateTime(text: string): number | undefined {
 
 export type DateFormat = 'utc-seconds' | 'utc-millis' | 'offset';
 
-/** As `utc-seconds` writes a date, and fixtures and generated stores have it. */
+/** The form that `utc-seconds` writes, and that fixtures and generated stores have. */
 const UTC_SECONDS = /^(\d{4}-\d\d-\d\dT)(\d\d)(:\d\d:\d\d)Z$/;
 
 const WRITTEN_OFFSET = '+02:00';

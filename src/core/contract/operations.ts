@@ -51,7 +51,7 @@ export interface DocumentedReply {
   readonly description: string;
   readonly body?: { readonly record: RecordName; readonly list?: true };
   readonly bodyNotShown?: true;
-  /** Of an error: the example of the operation gets its success. */
+  /** Only an error has one: the example of the operation gets its success. */
   readonly way?: Way;
 }
 

@@ -16,7 +16,7 @@ import { DATE_TIME } from './date-time.ts';
 export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
 const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
 
-/** Of the cancel rule. The document's order has no such field. */
+/** The rule for cancelling names them. The document's order has no such field. */
 export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
@@ -62,7 +62,7 @@ export function knownValues({ schema }: Shape<unknown>): readonly string[] {
   return Array.isArray(values) ? values : [];
 }
 
-/** Of a client or a deployment, which may have other members: see `unknownMembers`. */
+/** For records of a client or a deployment, which may have more members: see `unknownMembers`. */
 const OPEN = { open: true } as const;
 
 export const RECORDS = {

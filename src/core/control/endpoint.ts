@@ -51,7 +51,7 @@ export interface Endpoint<Types = unknown> {
   };
   /** Shapes, or what an Error or a reply without a body means. Without the errors that all share. */
   readonly replies: Replies;
-  /** Of replies that have a shape; JSON by default. */
+  /** The media type of replies that have a shape; JSON by default. */
   readonly mediaType?: string | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Needs no token and no sandbox. */
@@ -164,7 +164,7 @@ export interface ControlRequest extends ControlTarget {
 export interface ControlCall<Body = unknown, Query = unknown> extends ControlRequest {
   readonly parts: ControlParts;
   readonly sandbox: Sandbox;
-  /** Of the sandbox, wherever it is kept. */
+  /** The journal of the sandbox, wherever it is kept. */
   readonly journal: JournalReader;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;

@@ -35,7 +35,7 @@ export const ERROR = namedObject('ControlError', {
   problems: optional(list(PROBLEM), 'The problems of the input, each with its place.'),
 });
 
-/** Where a reply without an end is written, piece by piece. */
+/** Takes a reply without an end, piece by piece. */
 export interface EventSink {
   readonly isClosed: boolean;
   /** False if the client does not keep up: then wait for `drained`. */

@@ -56,7 +56,7 @@ export function listCovered(
 const OFF_CONTRACT = 'off-contract';
 
 const MAX_FINDINGS = 100;
-/** Of one reply: a client can make rules without end. */
+/** How many causes of a reply are kept: a client can make rules without end. */
 const MAX_CAUSES = 100;
 const MAX_FINDINGS_TOGETHER = 1000;
 

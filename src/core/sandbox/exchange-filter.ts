@@ -24,7 +24,7 @@ const SEARCH: Shape<readonly Test[], string> = convert(FILTER_TEXT, (search, at,
   return report({ at, expected, found, hint: () => hint });
 });
 
-/** Those that look at more than one field. */
+/** Filters that look at more than one field. */
 const WHOLE = {
   text: filter(
     FILTER_TEXT,

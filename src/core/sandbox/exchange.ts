@@ -11,7 +11,7 @@ import type { UnknownRoute } from '../service/unknown-route.ts';
 import { roundDuration } from '../words.ts';
 import type { ExpectedReply, FindingText } from './report-shapes.ts';
 
-/** Of most exchanges, which share it. */
+/** The empty list that most exchanges share. */
 export const NONE: readonly never[] = [];
 
 export interface ServiceRequest {
@@ -56,7 +56,7 @@ export interface Hold {
 
 /** One that is kept does not change: the end of its hold makes another of the same number. */
 export interface Exchange {
-  /** From 1; dropped ones count. */
+  /** Counts from 1, dropped exchanges too. */
   readonly number: number;
   /** In milliseconds, delay and hold included. */
   readonly duration: number;
@@ -97,7 +97,7 @@ export interface ExchangeUnderWay extends Exchange {
 
 export interface DecidedRequest {
   readonly request: ServiceRequest;
-  /** As the call found it. */
+  /** The state that the call found. */
   readonly serviceState: ServiceState;
   readonly reply: Reply | undefined;
   /** What the client gets: `reply`, unless a fault replaces it. */

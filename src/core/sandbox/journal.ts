@@ -21,7 +21,7 @@ export interface JournalContext {
   /** How many exchanges it keeps; may be 0. */
   readonly capacity: number;
   readonly memory: MemoryBudget;
-  /** Of cleared journals and deleted sandboxes. */
+  /** Totals of cleared journals and deleted sandboxes. */
   readonly formerTotals: Totals;
 }
 
@@ -138,7 +138,7 @@ export class Journal {
     return exchange;
   }
 
-  /** Of a deleted sandbox, which open streams still read to its end. It counts for nothing from now on. */
+  /** Its sandbox is deleted. Open streams read it to the end; no total counts it any more. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -201,13 +201,13 @@ function countStates({ store, counters }: State, after: State): number {
   return (store === after.store ? 0 : STORE_BYTES) + copied * COUNTER_BYTES;
 }
 
-/** Of all that a server remembers: heads, bodies and earlier states. Twice as much in a heap. */
+/** What a server remembers: heads, bodies and earlier states. A heap takes twice as much. */
 export const MAX_REMEMBERED_BYTES = 128 * 1024 * 1024;
 
 /** One for a server. When it is used up, the journal that was used longest ago forgets its oldest. */
 export class MemoryBudget {
   #bytes = 0;
-  /** In the order of their last use, the latest last. */
+  /** The journals by their last use, the latest last. */
   readonly #journals = new Set<Journal>();
   #lastUsed: Journal | undefined;
 

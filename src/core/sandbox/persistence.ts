@@ -11,7 +11,7 @@ import type { Start } from './start.ts';
 export interface JournalReader {
   size(): Promise<JournalSize>;
   select(query: JournalQuery): Promise<JournalPage>;
-  /** Also one that is dropped while its reply is held back. */
+  /** Finds a dropped exchange too while its reply is held back. */
   find(number: number): Promise<Exchange | undefined>;
   totals(): Promise<Totals>;
   /** The oldest first. */
@@ -24,14 +24,14 @@ export interface Persistence {
   readonly problem: string | undefined;
   /** What whoever runs the server should know for a while. */
   readonly notice?: string | undefined;
-  /** Of the servers that share the sandboxes. */
+  /** The state of the servers that share the sandboxes. */
   status?(): SharedStatus;
   /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
   readonly whyNoUndo: string | undefined;
   /** Takes the outcome once it is kept. `call` is pure: it can run again on a newer state. */
   run<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T>;
   journal(sandbox: Sandbox): JournalReader;
-  /** Also of replies that other servers hold. */
+  /** Releases replies that other servers hold, too. */
   release(sandbox: Sandbox, which: Release, why: HoldEnd): Promise<Released>;
   /** Hears every server. Returns how to cancel. */
   subscribe(sandbox: Sandbox, listener: SandboxListener): () => void;
@@ -41,6 +41,6 @@ export interface Persistence {
   remove(name: string, unusedFor?: number): Promise<boolean>;
   /** Milliseconds since each sandbox was used, by name. */
   unused(): Promise<ReadonlyMap<string, number>>;
-  /** With deleted sandboxes and cleared journals. */
+  /** Sums up all sandboxes, deleted ones and cleared journals too. */
   totals(): Promise<Totals>;
 }

@@ -142,7 +142,7 @@ export type Finding = ValueOf<typeof FINDING>;
 /** Called for each new finding. One that every call of an operation causes is reported once. */
 export type OnFinding = (finding: Finding) => void;
 
-/** Of the servers that share sandboxes. */
+/** The state of the servers that share sandboxes. */
 export const SHARED_STATUS = object({
   fleet: required(ANY_TEXT, 'What the keys of the fleet in Redis begin with.'),
   servers: required(COUNT, 'How many servers were heard of in the last half minute.'),

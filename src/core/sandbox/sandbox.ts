@@ -101,7 +101,7 @@ export class Sandbox {
     return this.#holds?.list() ?? [];
   }
 
-  /** In milliseconds. 0 while anybody waits. */
+  /** Milliseconds since its last use; 0 while anybody waits for it. */
   get unused(): number {
     const isWaitedFor = this.listeners > 0 || this.#begun > 0 || this.#holds?.isEmpty === false;
     return isWaitedFor ? 0 : Math.max(0, steadyNow() - this.#usedAt);

@@ -47,7 +47,7 @@ export class Sandboxes {
   readonly #context: SandboxContext;
   readonly #isShared: boolean;
   readonly #named = new Map<string, Sandbox>();
-  /** Those that somebody looks at and nobody has used: they count for nothing. */
+  /** Sandboxes that somebody looks at and nobody has used. No limit and no list counts them. */
   readonly #onlyViewed = new Map<string, Sandbox>();
   #start: Start;
 
@@ -113,7 +113,7 @@ export class Sandboxes {
     return this.#named.values();
   }
 
-  /** Also those that are only looked at: somebody may follow them. */
+  /** Includes those that are only looked at, since somebody may follow them. */
   all(): readonly Sandbox[] {
     return [...this, ...this.#onlyViewed.values()];
   }
@@ -136,7 +136,7 @@ export class Sandboxes {
     return this.#named.get(name) ?? (this.#isShared ? this.open(name) : undefined);
   }
 
-  /** To look at it creates none. Who follows it sees its first call. */
+  /** Looking creates no sandbox. Who follows one that does not exist yet sees its first call. */
   look(name: string): Sandbox {
     if (this.#isShared) return this.getOrCreate(name);
     const known = this.#named.get(name) ?? this.#onlyViewed.get(name);
@@ -151,12 +151,12 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** For how many milliseconds each has been unused, by its name. */
+  /** The milliseconds since each was last used, by its name. */
   unused(): ReadonlyMap<string, number> {
     return new Map(Array.from(this, ({ name, unused }) => [name, unused]));
   }
 
-  /** With deleted sandboxes and cleared journals. */
+  /** Sums up all sandboxes, deleted ones and cleared journals too. */
   totals(): Totals {
     const totals = new Totals();
     totals.merge(this.#context.formerTotals);

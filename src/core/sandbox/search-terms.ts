@@ -133,7 +133,7 @@ interface SearchedTexts {
   readonly bodies: readonly string[];
 }
 
-/** Of the latest exchange: up to 100 listeners compare it with 10 terms each. */
+/** The texts of the latest exchange: up to 100 listeners compare them with 10 terms each. */
 let searchedTexts: SearchedTexts | undefined;
 
 function readTexts(exchange: Readonly<Exchange>): SearchedTexts {

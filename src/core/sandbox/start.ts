@@ -9,12 +9,12 @@ import type { MockOptions } from './mock-options.ts';
 
 /** What a sandbox starts from and a reset returns to. Shared, never changed. */
 export interface Start {
-  /** With what its scenarios change, as `clock` is. */
+  /** The store after what its scenarios change; so is the clock. */
   readonly store: Store;
   readonly clock: ClockSetting;
-  /** As they were given: whoever reads one knows its default. */
+  /** As the caller gave them, without defaults. */
   readonly options: MockOptions;
-  /** Win over the scenarios: what was set by hand when this became the start. */
+  /** Options that were chosen by hand when this became the start. They win over the scenarios. */
   readonly byHand: Partial<Choices>;
   /** Whether the sandbox is like the document's second deployment, which has a key of its own. */
   readonly isStaging: boolean;
@@ -36,7 +36,7 @@ export function createStart(
   return { store: records, clock, options, byHand: {}, isStaging: false, scenarios, saved };
 }
 
-/** Of `--delay`. */
+/** The rule that `--delay` stands for. */
 export function delayRule(milliseconds: number): Rule {
   const always = { on: OPERATION_IDS, where: [], chance: 1, apply: false };
   return {

@@ -9,13 +9,13 @@ export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
 /** What the client gets of a reply that a fault breaks. */
 export interface BrokenReply {
   readonly status: number;
-  /** With those that frame the body. */
+  /** All headers, those that frame the body too. */
   readonly headers: RawHeaders;
   /** What is sent of the body; undefined for a reply without content (RFC 9110, section 6.4.1). */
   readonly content: Uint8Array | undefined;
   /** The connection ends here: within the body, or within the head of a reply without content. */
   readonly isCut: boolean;
-  /** If `content` is a chunk: the one after it, whose size is not a number. */
+  /** If `content` is a chunk, the next one, whose size is not a number. */
   readonly badChunk?: Uint8Array;
   /** Set if `content` is sent in pieces. */
   readonly pieces?: readonly SlowPiece[];

@@ -47,7 +47,7 @@ export function headersShape<T, In>(values: Shape<T, In>) {
 
 const HEADERS = messageHeaders(oneOrMore(VALUE));
 
-/** By name, in any case. Null removes one, which is no value. */
+/** Headers by name, in any case. Null removes a header; it is not a value. */
 export const CHANGED_HEADERS = messageHeaders(
   either(
     oneOrMore(VALUE),

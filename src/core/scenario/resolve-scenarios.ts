@@ -91,7 +91,7 @@ interface Together {
   readonly count: (scenario: Scenario) => number;
 }
 
-/** Each call meets all the rules, each record all the changes, and all that is generated takes time. */
+/** Limits for all scenarios together: each call meets all rules, each record all changes. */
 const TOGETHER: readonly Together[] = [
   { max: LIMITS.rules, of: 'rules in all scenarios', count: ({ rules }) => rules.length },
   ...COLLECTIONS.map((name) => ({

@@ -45,7 +45,7 @@ interface OperationRule {
 
 type CallTest = (call: Call) => boolean;
 
-/** In the order in which rules are tried. Sandboxes share it. */
+/** The rules of each operation, in the order in which they are tried. Sandboxes share it. */
 export type RuleBook = ReadonlyMap<OperationId, readonly OperationRule[]>;
 
 /** A rule with `hold` that was set through the control API, apart from scenarios. */

@@ -38,7 +38,7 @@ export function isShipped(name: string): name is ScenarioName {
   return SCENARIO_NAMES.some((shipped) => shipped === name);
 }
 
-/** Of a scenario that is written in a request. */
+/** The name of a scenario that is written in a request. */
 export const WRITTEN_SCENARIO = 'request';
 
 type Texts = Pick<Platform, 'shippedText'>;
@@ -47,7 +47,7 @@ export function readShippedText({ shippedText }: Texts, name: ScenarioName): str
   return shippedText(`scenarios/${name}.yaml`);
 }
 
-/** For a project that has this package installed. */
+/** The text of a shipped scenario, for a project that has this package installed. */
 export function scenarioText(texts: Texts, name: ScenarioName): string {
   const schema = '$schema=./node_modules/petstore-mock/scenarios/';
   return readShippedText(texts, name).replace('$schema=', schema);

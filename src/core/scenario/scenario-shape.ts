@@ -192,7 +192,7 @@ export interface Scenario extends ReturnType<typeof createScenario> {
   readonly base?: Store | undefined;
   /** The JSON that it was read from. */
   readonly definition?: unknown;
-  /** For problems that are found later. */
+  /** Finds the places of problems that turn up later. */
   readonly locate: LocateProblems;
 }
 

@@ -9,14 +9,14 @@ type WhereValue = string | number | bigint | boolean | null;
 
 export interface ConditionValue {
   readonly value: WhereValue;
-  /** As a path, a query or a header writes it; undefined is an absent one. */
+  /** The text in a path, a query or a header; undefined if it is absent. */
   readonly text: string | undefined;
 }
 
 export interface Condition {
   /** `input` is a path or query parameter, or a field of the body. */
   readonly of: 'input' | 'header' | 'key';
-  /** Of the parameter, the field or the header; that of a header in lower case. */
+  /** The name of the parameter, the field or the header (in lower case). */
   readonly name: string;
   /** Any of these matches; null matches an absent value. */
   readonly values: readonly ConditionValue[];

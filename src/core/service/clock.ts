@@ -21,7 +21,7 @@ export function currentInstant(): Instant {
 export interface Clock {
   /** Milliseconds ahead of the system time. */
   readonly ahead: number;
-  /** Where it stands still, in milliseconds since 1970. */
+  /** When it stands still, in milliseconds since 1970. */
   readonly frozenAt: number | undefined;
 }
 

@@ -82,9 +82,9 @@ export class InputReader {
   readonly decidedBy: AssumptionTrace;
   // Created when needed: most requests have no problem.
   #problems: string[] | undefined;
-  /** Those of which another option accepts the whole input. */
+  /** Assumptions that have an option which accepts the whole input. */
   #avoidableBy: readonly AssumptionId[] | undefined;
-  /** Those of which another option refuses what was accepted. */
+  /** Assumptions that have an option which refuses what was accepted. */
   #acceptedBy: AssumptionId[] | undefined;
   /** The 413 or 415 if the body was not read. */
   #unreadable: Reply | undefined;

@@ -100,7 +100,7 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return bearer === null ? undefined : (bearer[1] ?? '').trim();
 }
 
-/** With `--any-key`, clients can invent any number. */
+/** How many keys are counted: with `--any-key`, clients can invent any number. */
 const MAX_KEYS = 1000;
 
 interface RateWindow {
@@ -109,7 +109,7 @@ interface RateWindow {
   readonly count: number;
 }
 
-/** In the order of their latest requests. */
+/** The windows by key, in the order of their latest requests. */
 export type RateWindows = ReadonlyMap<string, RateWindow>;
 
 export const NO_RATES: RateWindows = new Map();

@@ -137,7 +137,7 @@ export function createReply(
   };
 }
 
-/** With its media type among them. */
+/** All headers of a reply, its media type among them. */
 export function allHeaders({ headers, mediaType }: Reply): RawHeaders {
   return mediaType === undefined ? headers : [...headers, 'Content-Type', mediaType];
 }

@@ -10,11 +10,11 @@ import { AssumptionTrace, createReply, EMPTY, errorReply, type Reply } from './r
 export interface UnknownRoute {
   readonly method: string;
   readonly path: string;
-  /** As the header lists methods; undefined if the service has no such path. */
+  /** The text of the `Allow` header; undefined if the service has no such path. */
   readonly allow: string | undefined;
   /** The path that was probably meant, in words to follow a message. */
   readonly hint: string;
-  /** Of CORS: the headers that allow what a page asks for. */
+  /** The headers that allow what a page asks for (CORS). */
   readonly preflight: RawHeaders;
 }
 

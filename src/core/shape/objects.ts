@@ -15,7 +15,7 @@ export interface Member<T, Required extends boolean = boolean, In = unknown> {
   readonly required: Required;
   readonly description: string;
   readonly example?: In | undefined;
-  /** Of an optional member that is left out. */
+  /** The value of an optional member that is left out. */
   readonly default?: unknown;
 }
 

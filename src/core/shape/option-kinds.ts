@@ -161,7 +161,7 @@ export function checkOptionsOf(
   }
 }
 
-/** Also within `keys`, whose members come from flags that may all be missing. */
+/** Drops those within `keys` too: flags make all of its members, given or not. */
 function dropUndefined(options: object): object {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

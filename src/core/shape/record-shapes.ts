@@ -31,7 +31,7 @@ type EachChange<M extends ObjectMembers, Id extends keyof M> = Omit<RecordChange
     | undefined;
 };
 
-/** By member, the values of which it must have one; null is an absent one. */
+/** For each member, the values that match; null matches an absent member. */
 export type Where = ReadonlyMap<string, ReadonlySet<unknown>>;
 
 /** @param read makes of a value what `where` has of it */

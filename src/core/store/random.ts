@@ -3,7 +3,7 @@
  * mixes the seed with something else. Another number changes what every seed gives.
  */
 export const STREAMS = {
-  /** Of a generated record, by its position. */
+  /** Fields that are drawn for a generated record, by its position. */
   ofPosition: {
     animalStatus: 16,
     animalName: 17,
@@ -20,9 +20,9 @@ export const STREAMS = {
     orderComplete: 28,
     orderIdAlone: 29,
   },
-  /** Of an id, or of a count of records. */
+  /** Fields that are drawn for an id, or for a count of records. */
   ofId: { assignedHigh: 29, assignedLow: 30, shuffledRank: 95 },
-  /** Of a call that a rule matches, by what was drawn for the rule and the call. */
+  /** Fields that are drawn for a call that a rule matches, from what the rule drew for it. */
   ofMatch: { chance: 96, delay: 97, delayAngle: 98 },
 } as const;
 

@@ -13,7 +13,7 @@ export function recordText(record: object): string {
 
 const recordTexts = new WeakMap<object, string>();
 
-/** For records that are written again with each change of their collection. */
+/** Keeps the text of a record: each change of its collection writes it again. */
 export function cachedRecordText(record: object): string {
   let text = recordTexts.get(record);
   if (text === undefined) {

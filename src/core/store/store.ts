@@ -8,9 +8,9 @@ import type {
 
 export interface ListText {
   readonly text: string | Uint8Array;
-  /** Where the next page starts, if pages are asked for by id and there is one. */
+  /** The id at which the next page starts, if pages go by id and there is one. */
   readonly next?: bigint | undefined;
-  /** Of all pages, if that is shown. */
+  /** How many records all pages have, if that is shown. */
   readonly total?: number | undefined;
 }
 
@@ -23,10 +23,10 @@ const CHUNK_SIZE = 128;
  */
 const MAX_WRITTEN = 16;
 
-/** By ascending id. None is empty. */
+/** Chunks of records by ascending id. No chunk is empty. */
 type Chunks<R> = readonly (readonly R[])[];
 
-/** Where a record is, or would be. */
+/** Finds the place where a record is, or would be. */
 function locate<R>(chunks: Chunks<R>, id: bigint, idOf: (record: R) => bigint) {
   let at = 0;
   let end = chunks.length;
@@ -243,7 +243,7 @@ export class Records<R extends object> {
 
 const NOTHING: readonly never[] = [];
 
-/** In characters or bytes: a longer list is written anew for each request. */
+/** Characters or bytes: a longer list is written anew for each request. */
 const MAX_KEPT_TEXT = 8 * 1024 ** 2;
 
 /** All versions of a collection share one: those that are only remembered hold no text. */

@@ -33,7 +33,7 @@ function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
   return listeners < LIMITS.listeners ? undefined : refuse('invalid_input', 400, message);
 }
 
-/** In which events gather: a page draws as often. */
+/** Events of this time leave together, as often as a page draws. */
 const INTERVAL_MS = 250;
 
 const MAX_WAITING = 500;

@@ -41,7 +41,7 @@ export class FleetSandbox {
   readonly #context: FleetContext;
   /** Whether calls create it; else only other servers may have it. */
   readonly #mayCreate: boolean;
-  /** Of a sandbox that its first use creates. */
+  /** What the sandbox starts from if its first use creates it. */
   readonly #initialStart: Start;
   #cached: CachedState;
   /** The version of what is cached; 0 if this server knows no sandbox. */

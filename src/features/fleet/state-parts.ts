@@ -184,7 +184,7 @@ async function readState(
   return state;
 }
 
-/** Each server remembers the past of its own calls. */
+/** Redis does not keep `past`: each server remembers that of its own calls. */
 type MemberName = Exclude<keyof State, 'store' | 'snapshots' | 'past'>;
 
 interface Codec<Value> {
@@ -194,7 +194,7 @@ interface Codec<Value> {
 
 const pack = (value: unknown) => (value instanceof Map ? { entries: [...value] } : value);
 
-/** For a map of JSON values, or an object of such maps. A server of this version has written it. */
+/** Writes maps, and objects of maps, as JSON. A server of this version has written what it reads. */
 const asJson = <Value extends object>(): Codec<Value> => ({
   write(value) {
     if (value instanceof Map) return JSON.stringify(pack(value));

@@ -48,7 +48,7 @@ export function selectPage<R extends AnyRecord>(
   return { records: records.slice(start, end), total };
 }
 
-/** Of a value, as a query has it. An absent field has none. */
+/** A value in the text of a query; null for an absent field. */
 const readText = (value: unknown) => (value === null ? null : String(value));
 
 function hasText(record: AnyRecord, text: string, names: readonly string[]): boolean {

@@ -125,7 +125,7 @@ function createHttpServer(
   // Node's own leaves connections that browsers open ahead, and would cut off replies to slow clients.
   server.closeIdleConnections = () => connections.closeIdle();
 
-  /** Of the other family; its connections are those of the server. */
+  /** Listens in the other address family, and gives its connections to the server. */
   const twin = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     server.emit('connection', socket);
   });

@@ -25,7 +25,7 @@ export type ServiceHandler = (
   incoming: IncomingMessage,
   response: ServerResponse,
   target?: Target,
-  /** Of a request that HTTP forbids. */
+  /** The reply to a request that HTTP forbids. */
   refusal?: Reply,
 ) => void;
 

@@ -10,7 +10,7 @@ import { CHUNK, joinChunks } from '../../core/store/store-text.ts';
 import { errorCode } from '../../core/thrown.ts';
 import { NODE_PLATFORM } from '../node-platform.ts';
 
-/** For a client to read its last reply, or to send the rest of its request. */
+/** A client has this long to read its last reply, or to send the rest of its request. */
 const LINGER_TIMEOUT_MS = 1_000;
 
 /**

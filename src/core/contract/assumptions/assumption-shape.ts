@@ -12,7 +12,7 @@ export interface AssumptionShape {
   readonly question: string;
   /** The first option is the default. */
   readonly options: readonly { readonly name: string; readonly meaning: string }[];
-  /** By option, the Error that it adds to the operations that the assumption touches. */
+  /** The Error that each option adds to the operations that the assumption touches. */
   readonly replies?: Readonly<Record<string, ReturnType<typeof addedError>>>;
   readonly headers?: Readonly<Record<string, AddedHeaders>>;
   readonly touches: readonly OperationId[];

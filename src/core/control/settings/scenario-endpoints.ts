@@ -119,7 +119,7 @@ async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<C
   });
 }
 
-/** In the text of a body in JSON. */
+/** A scenario in YAML that a JSON body has as a text. */
 function writtenScenario(text: string) {
   return { name: WRITTEN_SCENARIO, format: 'yaml', text } as const;
 }

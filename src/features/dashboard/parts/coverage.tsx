@@ -23,7 +23,7 @@ export interface CoverageLinks {
   readonly actions: (of: Covered) => ComponentChildren;
 }
 
-/** Where the names in it lead: nowhere in a report, which has no server behind it. */
+/** The addresses of what it names; none in a report, which has no server behind it. */
 export const Links = createContext<CoverageLinks>({
   exchange: ({ sandbox, exchange }) => (
     <code>

@@ -27,7 +27,7 @@ const GROUPS = [
 
 type ViewName = (typeof GROUPS)[number][number];
 
-/** In as little room as a tab has: 999, 1.2k. */
+/** Short enough for a tab: 999, 1.2k. */
 const { format: formatCount } = new Intl.NumberFormat('en', { notation: 'compact' });
 
 export function Frame({ current, children }: { current: ViewName; children: ComponentChildren }) {

@@ -48,7 +48,7 @@ export function MessageText({ of: { headers, body, size = 0, cut }, name }: Mess
 
 interface SidesProps {
   readonly of: ListedExchange;
-  /** In place of the reply as it is. */
+  /** Shown instead of the raw reply. */
   readonly children?: ComponentChildren;
 }
 

@@ -61,7 +61,7 @@ export function complete(
 
 type Path = readonly unknown[];
 
-/** Where the caret is, if it is what is asked for: the key of a member, or a value. */
+/** The path of the key or value at the caret; undefined if the caret is at the other kind. */
 function findPath(yaml: string, wanted: 'key' | 'value'): Path | undefined {
   let path: Path | undefined;
   visit(parseDocument(yaml), {

@@ -2,7 +2,7 @@ import type { Fetch } from '../../../client/control-client.ts';
 
 interface Host {
   readonly origin: string;
-  /** Of the page, below the control API of its sandbox. */
+  /** The path of the page, below the control API of its sandbox. */
   readonly path: string;
   /** Whether each sandbox has a page of its own. */
   readonly hasPages: boolean;

@@ -50,7 +50,7 @@ export function exampleRequest(id: OperationId): Request {
   };
 }
 
-/** As the interface document writes it: what comes before is the same in every call of a sandbox. */
+/** The target without what every call of the sandbox begins with. */
 export function shortTarget(target: string): string {
   return target.startsWith(`${servicePath}/`) ? target.slice(servicePath.length) : target;
 }

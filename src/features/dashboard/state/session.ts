@@ -13,7 +13,7 @@ const { root, sandbox: named } = parseAddress(host.path);
 
 export const sandbox = named;
 
-/** In place of a sandbox: what the pages of all of them share. */
+/** Stands for no sandbox in particular: what the pages of all of them share is kept under it. */
 export const EVERY_SANDBOX = '';
 
 function keptAs(name: string, of: string): string {

@@ -3,7 +3,7 @@ import type { ReplyOf } from '../../../client/control-client.ts';
 import { attempt } from './resource.ts';
 import { client, notice } from './session.ts';
 
-/** With the system time at which it was read. */
+/** A status, and the system time at which it was read. */
 export type Status = ReplyOf<'GET /status'> & { readonly readAt: number };
 
 const said = signal<Status | undefined>(undefined);

@@ -69,7 +69,7 @@ export function ExchangeSearch({ problem, children }: SearchProps) {
   );
 }
 
-/** Of a status, also where it is denied: all terms have to match, so one takes the place of another. */
+/** The field of a term, `status` for `-status` too. A new term replaces one of its field. */
 function fieldOf(term: string): string {
   return term.replace(/^-(?=status:)|(?<=:).*/g, '');
 }

@@ -146,7 +146,7 @@ function Rewind({ number }: { readonly number: number }) {
   );
 }
 
-/** Of which collection the path of an operation names a record. */
+/** The collection of the record that the path of an operation names. */
 const NAMED: Partial<Record<OperationId, CollectionName>> = {
   getPet: 'animals',
   updateInventory: 'inventory',

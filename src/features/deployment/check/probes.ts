@@ -70,7 +70,7 @@ const MODIFIERS: Readonly<Record<string, Modifier>> = {
   [`${BURST} times`]: { times: BURST },
   /** After all writes of a round. */
   later: { isLate: true },
-  /** In the first round only, since it can be done once. */
+  /** Runs in the first round only, since it cannot be repeated. */
   once: { isOnce: true },
   'after the sunset': { elapsed: SUNSET_ENDS - Date.UTC(2025, 0, 1) },
 };
