@@ -12,6 +12,8 @@ export interface EditText {
 }
 
 export interface Edit extends EditText {
+  /** Counted from 1 for as long as the sandbox exists. */
+  readonly number: number;
   readonly after: number;
   /** By the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
@@ -41,6 +43,7 @@ const EDIT_BYTES = 1024;
 /** What the control API has changed in a sandbox, with the states that an undo goes back to. */
 export class EditLog {
   readonly #kept: KeptEdit[] = [];
+  #count = 0;
 
   list(): readonly Edit[] {
     return this.#kept.map(({ edit }) => edit);
@@ -91,8 +94,10 @@ export class EditLog {
     const { changed, bytes } = measureChanges(before.store, after.store);
     const clockMoved = isMoved(after.clock);
     const counted = this.#kept.at(-1)?.bytes ?? 0;
+    this.#count += 1;
+    const number = this.#count;
     this.#kept.push({
-      edit: { ...text, at, clockMoved, after: exchange, changed, isUndone: undoes },
+      edit: { number, ...text, at, clockMoved, after: exchange, changed, isUndone: undoes },
       before: undoes ? undefined : before,
       laterCalls: 0,
       bytes: EDIT_BYTES + bytes + countSettings(before, after),

@@ -118,6 +118,22 @@ describeDashboard('the page', (open, browser) => {
     expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'shipped' });
   });
 
+  test('knows equal changes apart while the clock stands still', async () => {
+    const { page, press, control } = await open('store/orders');
+    await control('PUT', '/clock', { body: { frozen: true } });
+    for (const [label, done] of [
+      ['Ship', 'has shipped'],
+      ['Back to pending', 'is pending'],
+      ['Ship', 'has shipped'],
+    ]) {
+      await press(`${label} order 1`);
+      await page.getByText(new RegExp(`^Order 1 ${done}.* Records changed: 1 in orders`)).waitFor();
+    }
+    await press('Undo');
+    await page.getByText('Undone: changed order 1.').waitFor();
+    expect((await control('GET', '/orders/1')).json).toMatchObject({ status: 'pending' });
+  });
+
   test('takes no call of another client for its own, and no press for two', async () => {
     const { page, button, service, control } = await open('exchanges/1');
     await service('GET', '/pets/1');

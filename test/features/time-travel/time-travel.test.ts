@@ -120,10 +120,10 @@ describe('time travel in the control API', () => {
     expect(await control(client, 'GET state')).toEqual(start);
     const { edits } = await control(client, 'GET requests?edits=true');
     expect(edits).toMatchObject([
-      { what: 'removed animal 5', after: 0, isUndone: true },
-      { after: 1, isUndone: true },
-      { what: expect.stringMatching(/^undid: /), after: 3, isUndone: true },
-      { what: 'undid: removed animal 5', after: 5, isUndone: true },
+      { number: 1, what: 'removed animal 5', after: 0, isUndone: true },
+      { number: 2, after: 1, isUndone: true },
+      { number: 3, what: expect.stringMatching(/^undid: /), after: 3, isUndone: true },
+      { number: 4, what: 'undid: removed animal 5', after: 5, isUndone: true },
     ]);
     await control(client, 'POST reset', { keep: ['scenario', 'own-scenarios', 'journal'] });
     const what = 'reset store, assumptions and clock';

@@ -39,6 +39,7 @@ import { EXCHANGE, formatExchange } from './recorded-exchange.ts';
 import { PAST_STATE_ENDPOINTS, withExchange } from './time-travel-endpoints.ts';
 
 const EDIT = namedObject('Edit', {
+  number: required(COUNT, 'Its number among the changes of the sandbox.'),
   after: required(COUNT, 'The number of the exchange before it.'),
   at: required(DATE_TIME, "When it was made, by the sandbox's clock."),
   clockMoved: CLOCK_MOVED,

@@ -130,10 +130,6 @@ export async function listEdits(): Promise<readonly ListedEdit[]> {
   return (await client.call('GET /requests', { query })).edits ?? [];
 }
 
-function formatEdit({ after, at, what }: ListedEdit): string {
-  return `${after} ${at} ${what}`;
-}
-
 function formatChanged(edits: readonly ListedEdit[]): string {
   const texts = COLLECTIONS.flatMap((name) => {
     const count = edits.reduce((sum, { changed }) => sum + changed[name], 0);
@@ -170,7 +166,7 @@ export async function undo(undone: readonly ListedEdit[]): Promise<void> {
   if (first === undefined || last === undefined) return;
   const { calls, edits } = await readSince(first.after);
   const latest = edits.at(-1);
-  if (latest !== undefined && formatEdit(latest) !== formatEdit(last)) {
+  if (latest !== undefined && latest.number !== last.number) {
     const text = `Not undone: ${latest.by} has ${latest.what} since. Undo takes that back first.`;
     notice.value = { kind: 'failed', text, undo: () => undo([latest]) };
     return;
@@ -194,8 +190,8 @@ export async function undoCalls(first: number, last: number): Promise<void> {
 
 const LAST_OWN = 'edit';
 
-/** The latest edit of this page that an action has been told to have made. */
-let lastOwn = readKept<ListedEdit>(LAST_OWN);
+/** The number of the latest edit of this page that an action has been told to have made. */
+let lastOwn = readKept<number>(LAST_OWN);
 
 let lastTold: Notice | undefined;
 
@@ -204,9 +200,9 @@ async function offerUndo(told: Notice): Promise<void> {
   const all = await listEdits().catch(() => []);
   const own = all.filter(({ by }) => by === PAGE_CLIENT);
   if (lastTold !== told) return; // the next action offers to undo both
-  const before = own.findLastIndex((edit) => lastOwn && formatEdit(edit) === formatEdit(lastOwn));
+  const before = own.findLastIndex(({ number }) => number === lastOwn);
   const edits = own.slice(before + 1).filter(({ isUndone }) => !isUndone);
-  lastOwn = own.at(-1);
+  lastOwn = own.at(-1)?.number;
   keep(LAST_OWN, lastOwn);
   if (edits.length === 0) return;
   if (notice.value === told) notice.value = undefined;

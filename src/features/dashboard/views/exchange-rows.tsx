@@ -150,7 +150,7 @@ export function BasisBadge({ basis, by }: Pick<ListedExchange, 'basis' | 'by'>) 
  */
 export function editRows(edits: readonly ListedEdit[], last: ListedEdit | undefined) {
   return edits.toReversed().map((edit) => (
-    <tr key={edit.at + edit.what} class="note">
+    <tr key={edit.number} class="note">
       <td />
       <td colSpan={3}>
         <div class="reasons">
