@@ -3,6 +3,7 @@ import https from 'node:https';
 import { Readable } from 'node:stream';
 import { hostName, isLoopbackName } from '../core/contract/base-url.ts';
 import { formatControlUrl, parseAddress } from '../core/contract/target.ts';
+import { mayHaveContent } from '../core/raw-http.ts';
 import { ControlClient, type Fetch } from './control-client.ts';
 import { checkSandboxName } from './controlled-mock.ts';
 
@@ -48,8 +49,15 @@ export function createNodeFetch(trust: Trust = {}): Fetch {
       const outgoing = request(url, options, (reply) => {
         const { statusCode: status = 0, headers: received } = reply;
         const pairs = Object.entries(received).map(([name, value]) => [name, String(value)]);
-        const content = status === 204 ? null : Readable.toWeb(reply);
-        resolve(new Response(content, { status, headers: Object.fromEntries(pairs) }));
+        const content = mayHaveContent(status) ? Readable.toWeb(reply) : null;
+        if (content === null) reply.resume();
+        try {
+          resolve(new Response(content, { status, headers: Object.fromEntries(pairs) }));
+        } catch (error) {
+          // A `Response` has no status above 599.
+          reply.destroy();
+          reject(error);
+        }
       });
       outgoing.on('error', reject).end(body);
     });

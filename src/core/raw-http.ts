@@ -11,6 +11,11 @@ export interface Message {
   readonly size: number;
 }
 
+/** Whether a reply with this status may have content (RFC 9110, section 6.4.1). */
+export function mayHaveContent(status: number): boolean {
+  return status !== 204 && status !== 205 && status !== 304;
+}
+
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
   // Each call looks for two: most names differ in length.
   for (let at = 0; at < headers.length; at += 2) {

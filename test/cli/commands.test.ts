@@ -70,10 +70,13 @@ describe('health', () => {
       'got 404 from something other than petstore-mock',
     ],
     ['that is no petstore-mock', 200, '60000', 'something other than petstore-mock'],
+    ['with a status without content', 205, '60000', 'something other than petstore-mock'],
+    ['that has nothing new', 304, '60000', 'got 304 from something other'],
+    ['with a status of its own', 999, '60000', 'no petstore-mock answers at'],
     ['that does not answer in time', undefined, '50', 'within 50 ms'],
   ])('exits with 1 for a server %s', async (_what, status, timeout, message) => {
     const other = createServer((_request, response) => {
-      if (status !== undefined) response.writeHead(status).end('{}');
+      if (status !== undefined) response.writeHead(status).end(status === 205 ? undefined : '{}');
     });
     const port = String(await listen(other));
     const finished = await runInProcess(['health', '--port', port, '--timeout', timeout]);

@@ -1,6 +1,6 @@
 import { isAscii, toText } from '../bytes.ts';
 import type { Choices } from '../contract/assumption-table.ts';
-import { findHeader, type RawHeaders } from '../raw-http.ts';
+import { findHeader, mayHaveContent, type RawHeaders } from '../raw-http.ts';
 import { hasEffect } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import { type Instant, isMoved, readClock } from '../service/clock.ts';
@@ -9,7 +9,6 @@ import {
   DOCUMENTED,
   findOffContract,
   groundsOf,
-  mayHaveContent,
   type Reply,
 } from '../service/reply.ts';
 import { listCovered } from './coverage.ts';

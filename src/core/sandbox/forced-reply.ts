@@ -11,7 +11,7 @@ import type { RecordName } from '../contract/records.ts';
 import { isObject, parseInput, tryParseJson, writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { firstProblems } from '../problems.ts';
-import { findHeader, findHeaders, withoutHeaders } from '../raw-http.ts';
+import { findHeader, findHeaders, mayHaveContent, withoutHeaders } from '../raw-http.ts';
 import { hasEffect, isDelivered } from '../scenario/fault-table.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import type { Patch } from '../scenario/rule-shape.ts';
@@ -29,7 +29,6 @@ import {
   EMPTY,
   errorContent,
   jsonBody,
-  mayHaveContent,
   type Reply,
   retryHeaders,
 } from '../service/reply.ts';

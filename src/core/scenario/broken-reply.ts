@@ -1,6 +1,6 @@
 import { joinBytes, toBytes } from '../bytes.ts';
-import { type RawHeaders, withoutHeaders } from '../raw-http.ts';
-import { mayHaveContent, type Reply } from '../service/reply.ts';
+import { mayHaveContent, type RawHeaders, withoutHeaders } from '../raw-http.ts';
+import type { Reply } from '../service/reply.ts';
 import type { FaultWith } from './fault-table.ts';
 
 /** The reply to break. To HEAD it has no body, and its headers say how long GET's would be. */

@@ -1,6 +1,6 @@
 import { type Int64, numberText, WrittenNumber, writeJson } from '../json.ts';
-import { writeHeaderText } from '../raw-http.ts';
-import { type Content, EMPTY, jsonBody, mayHaveContent } from '../service/reply.ts';
+import { mayHaveContent, writeHeaderText } from '../raw-http.ts';
+import { type Content, EMPTY, jsonBody } from '../service/reply.ts';
 import { dictionary, object, optional, required } from '../shape/objects.ts';
 import {
   ANY,

@@ -197,11 +197,6 @@ export function errorBody(
   return { code: spellCode(code, status, choices['error-codes']), message, status };
 }
 
-/** Whether a reply with this status may have content (RFC 9110, section 6.4.1). */
-export function mayHaveContent(status: number): boolean {
-  return status !== 204 && status !== 205 && status !== 304;
-}
-
 export interface Representation {
   readonly animal: (animal: Animal) => string;
   readonly inventoryEntry: (entry: InventoryEntry) => string;

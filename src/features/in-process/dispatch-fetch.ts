@@ -9,11 +9,11 @@ import { callControlApi } from '../../core/control/control-api.ts';
 import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
 import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
 import { createRootReply } from '../../core/control/root.ts';
+import { mayHaveContent } from '../../core/raw-http.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
-import { mayHaveContent } from '../../core/service/reply.ts';
 import {
   answerArrival,
   bodyLimit,
