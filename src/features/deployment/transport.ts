@@ -162,8 +162,12 @@ function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.
     const signal = AbortSignal.timeout(settings.timeout ?? 0);
     request(proxy, { method: 'CONNECT', path, headers, agent: false, signal })
       .on('connect', ({ statusCode }, socket) => {
-        if (statusCode === 200) done(null, connect({ ...settings, socket, host: hostName(url) }));
-        else done(new Error(`the proxy ${proxy.host} answered ${statusCode} to CONNECT`));
+        if (statusCode === 200) {
+          done(null, connect({ ...settings, socket, host: hostName(url) }));
+          return;
+        }
+        socket.destroy();
+        done(new Error(`the proxy ${proxy.host} answered ${statusCode} to CONNECT`));
       })
       .on('error', done)
       .end();

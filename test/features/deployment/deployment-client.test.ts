@@ -197,6 +197,23 @@ test('a proxy with an https URL is spoken to over TLS, for http: targets too', a
   expect(await asked(undefined)).toContain('--cacert');
 });
 
+test('a proxy that refuses a tunnel keeps no connection', async () => {
+  let open = 0;
+  const proxy = createServer((socket) => {
+    open += 1;
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        open -= 1;
+      });
+    socket.once('data', () => socket.write('HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n'));
+  });
+  const variables = { https_proxy: `http://127.0.0.1:${await listenOn(proxy)}` };
+  const sent = listPets('https://staging.example/v1', { variables });
+  await expect(sent).rejects.toThrow('answered 407 to CONNECT');
+  await expect.poll(() => open).toBe(0);
+});
+
 test('a proxy of another kind gets nothing, no password either', async () => {
   let connections = 0;
   const proxy = createServer((socket) => {
