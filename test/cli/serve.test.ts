@@ -141,6 +141,8 @@ describe('a usage error goes to standard error, with exit code 2 and no output',
     [['health', '--url', 'nowhere'], {}, '--url: expected an http URL'],
     [['health', '--port', '0'], {}, '--port: expected the port of the server'],
     [['--upstream', 'http://localhost:4010/v1'], {}, '--upstream points at this server: http:'],
+    [['--upstream', 'http://localhost/v1', '--port', '80'], {}, '--upstream points at this server: http:'],
+    [['--upstream', 'https://localhost/v1', '--port', '443'], {}, '--upstream points at this server: https:'],
     [['--upstream', 'https://staging.example/v1'], {}, '--yes is required to send requests to staging.'],
     [['openapi', '--server-url', 'x'], {}, '--server-url: expected a URL'],
   ])('%j %j', async (args, env, message) => {

@@ -51,7 +51,9 @@ export const DEPLOYMENT = {
     terminal: Terminal,
   ) => {
     if (upstream === undefined) return;
-    if (upstream.port === String(port ?? DEFAULTS.port) && isLoopbackName(upstream.hostname)) {
+    // A URL leaves out the default port of its scheme.
+    const upstreamPort = Number(upstream.port || (upstream.protocol === 'https:' ? 443 : 80));
+    if (upstreamPort === (port ?? DEFAULTS.port) && isLoopbackName(upstream.hostname)) {
       throw new UsageError(`--upstream points at this server: ${upstream}`);
     }
     const { askConsent } = await import('./deployment-access.ts');
