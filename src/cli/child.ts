@@ -6,6 +6,7 @@ import { mockVariables, type ServerAccess } from '../client/mock-variables.ts';
 import { hostName } from '../core/contract/base-url.ts';
 import { override } from '../core/sandbox/start.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
+import { steadyNow } from '../core/service/clock.ts';
 import { findWorkingKey, type KeyLists } from '../core/service/keyring.ts';
 import { asError, errorCode } from '../core/thrown.ts';
 import { roundDuration } from '../core/words.ts';
@@ -131,8 +132,8 @@ export function runChild(
     clearTimeout(limit);
     if (ending.kind !== 'not-started') {
       stop(); // What is left of the group ends too.
-      const until = performance.now() + grace + POLL_INTERVAL_MS;
-      while (send(0) && performance.now() < until) await sleep(POLL_INTERVAL_MS);
+      const until = steadyNow() + grace + POLL_INTERVAL_MS;
+      while (send(0) && steadyNow() < until) await sleep(POLL_INTERVAL_MS);
       await Promise.race([closed, sleep(LAST_OUTPUT_TIMEOUT_MS, undefined, { ref: false })]);
       child.stdout?.destroy();
       child.stderr?.destroy();
@@ -206,13 +207,13 @@ export class Runner {
     if (server === undefined || this.signals.exitCode !== undefined) return undefined;
     const environment = describeServer(server, own, files.scenarios, process.env, this.#own);
     onStart?.(server);
-    const startedAt = performance.now();
+    const startedAt = steadyNow();
     const command = runChild(this.#words, { ...options, environment });
     this.#running.add(command);
     const end = await command.ending;
     this.#running.delete(command);
     const ending = { ...end, exitCode: describeEnding(end).exitCode };
-    const seconds = roundDuration((performance.now() - startedAt) / 1000);
+    const seconds = roundDuration((steadyNow() - startedAt) / 1000);
     await Promise.race([server.close(), sleep(LAST_REPLIES_TIMEOUT_MS)]);
     return { ending, seconds, server, scenarios: files.scenarios };
   }

@@ -3,6 +3,7 @@ import { DEFAULTS } from '../core/limits.ts';
 import { ContentError } from '../core/problems.ts';
 import { StorageError } from '../core/sandbox/storage-error.ts';
 import { ScenarioError } from '../core/scenario/scenario-records.ts';
+import { steadyNow } from '../core/service/clock.ts';
 import { isRowName } from '../core/tables.ts';
 import { asError, errorCode } from '../core/thrown.ts';
 import { describe } from '../core/words.ts';
@@ -97,7 +98,7 @@ export class Signals {
     let lastAt = Number.NEGATIVE_INFINITY;
     for (const signal of signals) {
       process.on(signal, () => {
-        const now = performance.now();
+        const now = steadyNow();
         if (now - lastAt <= SAME_REQUEST_MS) return;
         lastAt = now;
         this.#last = signal;

@@ -16,6 +16,7 @@ import {
 import { chmod, chown, rename, rm, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { basename, dirname, join, resolve } from 'node:path';
+import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { TextReading } from '../core/problems.ts';

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout } from 'node:timers/promises';
 import { DEFAULTS, LIMITS } from '../../core/limits.ts';
 import { findHeader, readRetryAfter } from '../../core/raw-http.ts';
+import { steadyNow } from '../../core/service/clock.ts';
 import { errorCode } from '../../core/thrown.ts';
 import type { DeploymentReply } from './deployment-reply.ts';
 import { DEPLOYMENT_DEFAULTS } from './options.ts';
@@ -164,7 +165,7 @@ export interface Time {
   readonly wait: (milliseconds: number) => Promise<unknown>;
 }
 
-const REAL_TIME: Time = { now: () => performance.now(), wait: (ms) => setTimeout(ms) };
+const REAL_TIME: Time = { now: steadyNow, wait: (ms) => setTimeout(ms) };
 
 /** Spreads the starts of requests evenly. */
 export class Pace {

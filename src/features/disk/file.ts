@@ -6,6 +6,7 @@ import type { Outcome } from '../../core/sandbox/answer.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
+import { steadyNow } from '../../core/service/clock.ts';
 import type { Store } from '../../core/store/store.ts';
 import { cachedRecordText } from '../../core/store/store-text.ts';
 import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../../server/files.ts';
@@ -123,10 +124,10 @@ export class FilePersistence extends MemoryPersistence {
     this.saveScenarios(sandbox, before, state);
     if (!waits) return sandbox.take(outcome);
     sandbox.unsaved = state;
-    const since = performance.now();
+    const since = steadyNow();
     return new Promise((resolve, reject) => {
       this.#waiting.push({
-        take: () => resolve(sandbox.take(outcome, performance.now() - since)),
+        take: () => resolve(sandbox.take(outcome, steadyNow() - since)),
         reject,
       });
       this.#writing ??= this.#writeAll();

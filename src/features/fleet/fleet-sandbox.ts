@@ -11,6 +11,7 @@ import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import type { Start } from '../../core/sandbox/start.ts';
 import { initialState } from '../../core/sandbox/state.ts';
 import { createLimitError, StorageError } from '../../core/sandbox/storage-error.ts';
+import { steadyNow } from '../../core/service/clock.ts';
 import { type FleetContext, FleetJournal } from './fleet-journal.ts';
 import { compactTotals, writeTotals } from './fleet-totals.ts';
 import { sandboxKey, UPDATE_FLAGS } from './scripts.ts';
@@ -63,7 +64,7 @@ export class FleetSandbox {
   run<T>(call: () => Outcome<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const prepare = (): PreparedCall => {
-        const madeAt = performance.now();
+        const madeAt = steadyNow();
         try {
           const outcome = call();
           const settle = (isKept: boolean) => resolve(this.#settle(outcome, isKept, madeAt));
@@ -82,7 +83,7 @@ export class FleetSandbox {
     const sandbox = this.#sandbox;
     const { result, exchange, edit } = outcome;
     // Redis has the journal, and nobody undoes an edit.
-    if (isKept) sandbox.take({ ...outcome, edit: undefined }, performance.now() - madeAt);
+    if (isKept) sandbox.take({ ...outcome, edit: undefined }, steadyNow() - madeAt);
     else if (exchange !== undefined) sandbox.announce(exchange);
     if (isKept && edit !== undefined) sandbox.emit({ kind: 'edit' });
     return result;

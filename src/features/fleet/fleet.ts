@@ -12,6 +12,7 @@ import type { Sandbox, SandboxListener } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
 import type { Start } from '../../core/sandbox/start.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
+import { steadyNow } from '../../core/service/clock.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import type { StorageContext } from '../../server/feature.ts';
 import { packageVersion } from '../../server/files.ts';
@@ -98,6 +99,7 @@ class Fleet implements Storage, ServerPersistence {
   readonly whyNoUndo =
     'servers that share sandboxes (--shared) keep no earlier states and have one start for all sandboxes';
   readonly #context: FleetContext;
+  readonly #joinedAt = steadyNow();
   readonly #opened = new WeakMap<Sandbox, FleetSandbox>();
   readonly #served = new Totals();
   /** Ends of holds that are on their way to Redis. */
@@ -129,7 +131,7 @@ class Fleet implements Storage, ServerPersistence {
     const [found, servers, size] = Array.isArray(reply) ? reply : [];
     if (this.#servers > 0 && found !== this.#token) {
       const text = `${redis.address.shown} has lost its data: ${this.#size} sandboxes start anew`;
-      this.#loss = { text, until: performance.now() + NOTICE_MS };
+      this.#loss = { text, until: steadyNow() + NOTICE_MS };
       this.#context.options.onNotice?.(text);
     }
     [this.#token, this.#servers, this.#size] = [String(found), Number(servers), Number(size)];
@@ -159,7 +161,7 @@ class Fleet implements Storage, ServerPersistence {
   }
 
   get notice(): string | undefined {
-    return performance.now() < this.#loss.until ? this.#loss.text : undefined;
+    return steadyNow() < this.#loss.until ? this.#loss.text : undefined;
   }
 
   status() {
@@ -236,7 +238,8 @@ class Fleet implements Storage, ServerPersistence {
     // A Redis that is full takes none, and sandboxes are listed to be deleted.
     await this.sendHeartbeat().catch(() => {});
     // These exist before their first use.
-    const permanent = PERMANENT_SANDBOXES.map((name) => [name, performance.now()] as const);
+    const age = steadyNow() - this.#joinedAt;
+    const permanent = PERMANENT_SANDBOXES.map((name) => [name, age] as const);
     const unused = new Map(permanent);
     for (let from = 0, isOver = false; !isOver; ) {
       const reply = await this.#context.redis.eval(LIST_SANDBOXES, [`${from}`, `${PAGE}`]);

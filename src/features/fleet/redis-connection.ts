@@ -2,6 +2,7 @@
 
 import { EventEmitter, once } from 'node:events';
 import { isIP } from 'node:net';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import {
   ClientClosedError,
@@ -11,6 +12,7 @@ import {
   SocketTimeoutError,
 } from '@redis/client';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
+import { steadyNow } from '../../core/service/clock.ts';
 import type { RedisAddress } from './options.ts';
 import type { Script } from './scripts.ts';
 
@@ -65,11 +67,11 @@ export class RedisConnection {
   readonly #channels = new Set<Channel>();
   /** Emits `news` when there is a connection, or no hope of one. */
   readonly #events = new EventEmitter().setMaxListeners(0);
-  /** By how much the clock of Redis is ahead of `performance.now()`, in milliseconds, at least. */
+  /** By how much the clock of Redis is ahead of `steadyNow`, in milliseconds, at least. */
   #ahead = 0;
   /** Why Redis cannot be used; undefined while it can. */
   #failure: string | undefined = 'not connected yet';
-  #downSince = performance.now();
+  #downSince = steadyNow();
   #isFirst = true;
   #isClosed = false;
 
@@ -90,7 +92,7 @@ export class RedisConnection {
   /** When a call that begins now has failed. */
   get deadline(): number {
     // Calls that come long after Redis was lost do not wait for it again.
-    return (this.#failure === undefined ? performance.now() : this.#downSince) + CALL_TIMEOUT_MS;
+    return (this.#failure === undefined ? steadyNow() : this.#downSince) + CALL_TIMEOUT_MS;
   }
 
   /** A deadline by the clock of Redis, or a little earlier. */
@@ -121,7 +123,7 @@ export class RedisConnection {
           command = ['EVAL', script.text, ...args.slice(2)];
         } else {
           const message = error.message.replace(/\.? script: .*$/s, '');
-          if (performance.now() > until || !RETRYABLE.test(message)) {
+          if (steadyNow() > until || !RETRYABLE.test(message)) {
             throw new StorageError(`${this.address.shown} answers ${message}`);
           }
           // After a failover, the address leads to another one.
@@ -157,7 +159,7 @@ export class RedisConnection {
   }
 
   async #wait(until: number): Promise<void> {
-    const left = Math.ceil(until - performance.now());
+    const left = Math.ceil(until - steadyNow());
     if (left <= 0 || this.#isClosed) return;
     await once(this.#events, 'news', { signal: AbortSignal.timeout(left) }).catch(() => {});
   }
@@ -177,7 +179,7 @@ export class RedisConnection {
   #lose(error: unknown): void {
     const wasUsable = this.#failure === undefined;
     this.#failure = describeFailure(error);
-    if (wasUsable) this.#downSince = performance.now();
+    if (wasUsable) this.#downSince = steadyNow();
     if (wasUsable && !this.#isClosed) this.#onNotice(String(this.problem));
     if (this.#isClosed || isFinal(error)) this.#events.emit('news');
   }
@@ -192,10 +194,10 @@ export class RedisConnection {
       const late = () => this.#reconnect(new Error(NO_REPLY));
       const timer = setTimeout(late, REPLY_TIMEOUT_MS);
       try {
-        const sent = performance.now();
+        const sent = steadyNow();
         const asked = [client.sendCommand(['HELLO', '3']), client.sendCommand(['TIME'])];
         const [server, time] = await Promise.all(asked).finally(() => clearTimeout(timer));
-        const received = performance.now();
+        const received = steadyNow();
         checkServer(Object(server));
         const [seconds, microseconds] = Object(time);
         this.roundTrip = received - sent;

@@ -1,10 +1,10 @@
 import type { RequestListener, ServerResponse } from 'node:http';
-import { performance } from 'node:perf_hooks';
 import type expressModule from 'express';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { callControlApi, isLogged, listEndpoints } from '../../core/control/control-api.ts';
 import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
 import { createRootReply } from '../../core/control/root.ts';
+import { steadyNow } from '../../core/service/clock.ts';
 import type { Feature, Pages } from '../feature.ts';
 import type { FinishedCall } from '../observers.ts';
 import { readControlRequest, sendControlReply } from './control-request.ts';
@@ -70,9 +70,9 @@ function reportCall(
 ): void {
   const { method = '' } = response.req;
   const at = Date.now();
-  const startedAt = performance.now();
+  const startedAt = steadyNow();
   response.once('close', () => {
-    const duration = performance.now() - startedAt;
+    const duration = steadyNow() - startedAt;
     onCall({ method, target, status: response.statusCode, at, duration });
   });
 }

@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
-import { clearTimeout, setTimeout } from 'node:timers';
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import { mayHaveContent } from '../../core/raw-http.ts';
 import { finishRefusal } from '../../core/sandbox/create-exchange.ts';
 import { createFailure } from '../../core/sandbox/sandbox.ts';
