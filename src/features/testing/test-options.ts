@@ -50,16 +50,24 @@ export function refuseServerOptions(options: ServerOptions, url: string): void {
 /**
  * A new sandbox of a running server: a copy of the one that the server's address names, with these
  * options on top. It exists at once, so that it also records requests with a wrong key.
+ *
+ * @throws RangeError if there are options, and the server shares its sandboxes: these have one start
  */
 export async function openSandboxWith(
   server: PetstoreMock,
   options: ServerOptions,
   name?: string,
 ): Promise<MockSandbox> {
+  const names = listGiven(options);
+  if (names.length > 0 && (await server.control.call('GET /status')).shared !== undefined) {
+    throw new RangeError(
+      `${joinWords(names, 'and')}: the server at ${server.url} shares its sandboxes (--shared), which have one start: set this where it starts, in the flags of petstore-mock, or in the test, as with mock.scenario.use()`,
+    );
+  }
   const sandbox = server.sandbox(name);
   const body = { name: sandbox.name, like: server.name };
   await server.control.sandbox(DEFAULT_SANDBOX).call('POST /sandboxes', { body });
-  if (listGiven(options).length > 0) await applyOptions(sandbox, options);
+  if (names.length > 0) await applyOptions(sandbox, options);
   return { ...sandbox, key: options.keys === undefined ? server.key : findKey(options) };
 }
 

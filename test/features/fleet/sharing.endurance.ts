@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type ServerOptions, startServer } from '../../../src/index.ts';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { openSandboxWith } from '../../../src/features/testing/test-options.ts';
+import { connectPetstoreMock, type ServerOptions, startServer } from '../../../src/index.ts';
 import type { RunningServer } from '../../../src/server/server.ts';
 import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { rawDeployment } from '../../helpers/deployment.ts';
@@ -263,6 +264,26 @@ describeWithRedis('a fleet', () => {
     expect((await ask('DELETE', '/__mock/sandboxes/mine')).status).toBe(404);
     expect(await names()).toEqual(['default', 'staging']);
     expect((await ask('DELETE', '/~mine/v1/store/orders/1')).status).toBe(204);
+  });
+
+  test.each([['performance'], ['setTimeout', 'clearTimeout', 'Date']] as const)(
+    'answers while a test in the same process fakes %s',
+    async (...toFake) => {
+      const ask = asker((await join()).port);
+      expect((await ask('GET', '/pets/1')).status).toBe(200);
+      vi.useFakeTimers({ toFake: [...toFake] });
+      onTestFinished(() => void vi.useRealTimers());
+      expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
+    },
+  );
+
+  test('refuses options of the sandbox of a test, which a reset could not return to', async () => {
+    const mock = await connectPetstoreMock({ url: (await join()).url });
+    const options = { scenarios: ['slow'], animals: 3 };
+    const opening = openSandboxWith(mock, options);
+    await expect(opening).rejects.toThrow(/^scenarios and animals: .* set this where it starts/);
+    expect((await openSandboxWith(mock, { scenarios: undefined })).key).toBe('demo-key');
+    expect(await mock.sandboxes.list()).toHaveLength(3);
   });
 
   test('creates a sandbox like another one on every server', async () => {
