@@ -9,7 +9,6 @@ import {
   type OneOrMore,
   oneOrMore,
   type Shape,
-  type ValueOf,
 } from './shapes.ts';
 
 /** Members to change; null removes an optional one (RFC 7396). */
@@ -49,19 +48,7 @@ export interface BulkChange {
   readonly change: Readonly<Record<string, unknown>>;
 }
 
-type Partly<M extends ObjectMembers, Required extends keyof M> = {
-  readonly [Name in keyof M]: Member<
-    ValueOf<M[Name]['shape']>,
-    Name extends Required ? true : false,
-    InputOf<M[Name]['shape']>
-  >;
-};
-
 /** An object of which only some members are required. */
-export function partOf<const M extends ObjectMembers, Required extends keyof M & string>(
-  members: M,
-  names: readonly Required[],
-): ObjectShape<Partly<M, Required>>;
 export function partOf(members: ObjectMembers, names: readonly string[]): ObjectShape {
   const withoutDefaults = mapMembers(members, ({ shape, description }, name) => ({
     shape,
