@@ -3,7 +3,7 @@ import type { RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock, steadyNow } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
-import { rowNames } from '../tables.ts';
+import { hasSameFields } from '../store/store.ts';
 import { answer, matchCall, type Outcome, outcome } from './answer.ts';
 import type { EditText } from './edit-log.ts';
 import type { Exchange, ExchangeWithHold, HoldEnd, ServiceRequest } from './exchange.ts';
@@ -167,7 +167,8 @@ export class Sandbox {
     const changed = change(this.#newest, now);
     const { before, state } = changed;
     // An edit that changes nothing is none: an undo of it would take nothing back.
-    if (rowNames(state).every((part) => state[part] === before[part])) return changed;
+    const hasSameRecords = hasSameFields(state.store, before.store);
+    if (hasSameRecords && hasSameFields({ ...state, store: before.store }, before)) return changed;
     const counters = { ...state.counters, recent: dropFinal(state.counters.recent) };
     // What is arranged is seen at once.
     const isSame = state.store === before.store && state.settings === before.settings;

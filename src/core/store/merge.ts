@@ -9,7 +9,7 @@ import type { Reading } from '../problems.ts';
 import type { ObjectMembers } from '../shape/objects.ts';
 import { applyRecordChanges, type BulkChange, matchesWhere } from '../shape/record-shapes.ts';
 import { type ReportMisfit, readWith, type ShapeProblem, type ValuePath } from '../shape/shapes.ts';
-import { ID_NAME, type Records, type Store, withRecords } from './store.ts';
+import { ID_NAME, type Records, type Store } from './store.ts';
 
 interface CollectionChanges {
   readonly remove: readonly bigint[] | 'all';
@@ -69,7 +69,7 @@ function mergeCollection<Name extends CollectionName>(
     reportMissingAnimal(store.animals, fields.petId, [...place, 'petId'], report);
   }
   const other = [...changed.values()].filter((record) => !records.holds(record));
-  return withRecords(store, name, other.length === 0 ? records : records.withAll(other));
+  return { ...store, [name]: other.length === 0 ? records : records.withAll(other) };
 }
 
 function withoutRecords({ animals, inventory, orders }: Store): Store {

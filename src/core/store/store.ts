@@ -279,16 +279,7 @@ export function createStore({ animals = [], inventory = [], orders = [] }: Store
   };
 }
 
-/** The same store if the records are. */
-export function withRecords<Name extends CollectionName>(
-  store: Store,
-  name: Name,
-  records: Records<StoredRecord[Name]>,
-): Store {
-  return records === store[name] ? store : { ...store, [name]: records };
-}
-
-function hasSameFields(one: object, other: object): boolean {
+export function hasSameFields(one: object, other: object): boolean {
   if (one === other) return true;
   const fields = Object.entries(one).filter(([, value]) => value !== undefined);
   const count = Object.values(other).filter((value) => value !== undefined).length;

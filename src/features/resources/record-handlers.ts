@@ -18,7 +18,7 @@ import type { State } from '../../core/sandbox/state.ts';
 import { applyRecordChanges } from '../../core/shape/record-shapes.ts';
 import { readWith } from '../../core/shape/shapes.ts';
 import { reportMissingAnimal, withoutAnimals } from '../../core/store/merge.ts';
-import { ID_NAME, withRecords } from '../../core/store/store.ts';
+import { ID_NAME } from '../../core/store/store.ts';
 import { recordText } from '../../core/store/store-text.ts';
 import { describe } from '../../core/words.ts';
 import { createListReply, selectPage } from './select-page.ts';
@@ -114,9 +114,7 @@ function saveRecord<Name extends CollectionName>(
   });
   if (!reading.ok) return outcome(state, refuseInput(reading.problems));
   const saved = { ...reply, content: recordText(reading.value) };
-  return outcome(state, saved, {
-    store: withRecords(store, name, store[name].with(reading.value)),
-  });
+  return outcome(state, saved, { store: { ...store, [name]: store[name].with(reading.value) } });
 }
 
 function refuseRecord(name: CollectionName, id: bigint): ControlReply {
