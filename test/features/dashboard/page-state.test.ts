@@ -351,7 +351,7 @@ test('scenarios are created, copied, turned on, moved and saved again, and a ref
   await Promise.all(['new', 'my-new', 'slow'].map((name) => page.turnScenario(name, true)));
   await page.moveScenario('slow', 'new');
   await page.turnScenario('my-new', false);
-  expect(page.notice.value?.text).toMatch(/^Turned off my-new\./);
+  expect(page.notice.value?.text).toBe('Turned off my-new. Changed records stay as they are.');
   expect(await names()).toEqual(['slow', 'new']);
   await page.client.call('PUT /scenario', { body: { scenarios: [] } });
   await page.client.call('DELETE /scenarios/{name}', { path: { name: 'new' } });

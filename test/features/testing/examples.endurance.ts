@@ -80,6 +80,7 @@ test('passes', async ({ mock }) => {
 const STRICT = `
 const strict = createTest({ failOn: ['unmatched'], scenarios: ['no-orders'] });
 strict('is strict', async ({ mock }) => {
+  expect(() => createTest({ seed: 0.5 })).toThrow(/^seed: expected an integer/);
   expect(await mock.orders.count()).toBe(0);
   await fetch(mock.url + '/v1/pets');
 });`;

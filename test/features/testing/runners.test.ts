@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { globalSetup, globalTeardown, setupMock } from '../../../src/features/testing/jest.ts';
-import { createTest } from '../../../src/features/testing/playwright.ts';
 
 type Hook = () => Promise<void>;
 
@@ -40,7 +39,6 @@ test.each([
 test('wrong options and a file that is not of Jest are refused', () => {
   expect(() => setupMock({}, {})).toThrow(/^setupMock: expected to be called in a test file/);
   expect(() => setupMock({ seed: 0.5 })).toThrow(/^seed: expected an integer/);
-  expect(() => createTest({ seed: 0.5 })).toThrow(/^seed: expected an integer/);
 });
 
 test('the server of a run is in the environment until its teardown', async () => {
