@@ -29,7 +29,9 @@ async function succeed(cwd: string, program: string, ...args: readonly string[])
 
 /** A copy of the repository as somebody gets it: not built. */
 async function clone(name: string): Promise<string> {
-  await succeed(folder, 'git', 'clone', '--quiet', packageRoot, name);
+  // Without its history, which npm would copy again.
+  const source = `file://${packageRoot}`;
+  await succeed(folder, 'git', 'clone', '--quiet', '--depth', '1', source, name);
   return join(folder, name);
 }
 
