@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { packageRoot } from '../../../src/server/files.ts';
-import { describeInChromium, openPage } from '../../helpers/browser.ts';
+import { CHROMIUM, describeInChromium, openPage } from '../../helpers/browser.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
-import { findProgram, runProgram } from '../../helpers/program.ts';
+import { runProgram } from '../../helpers/program.ts';
 import { examplesProject } from '../../helpers/projects.ts';
 import { toolFile } from '../../helpers/tools.ts';
 
@@ -61,9 +61,9 @@ async function serveFiles(root: string): Promise<string> {
 
 describeInChromium('the example in process', (browser) => {
   test('answers a page of Playwright without a port', async () => {
-    const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome') ?? '';
     const args = [modules('@playwright/test/cli.js'), 'test'];
-    const { code, output } = await runProgram(node, args, { cwd, env: { CHROMIUM } });
+    const env = { CHROMIUM: CHROMIUM ?? '' };
+    const { code, output } = await runProgram(node, args, { cwd, env });
     expect(output).toMatch(/1 passed/);
     expect(code).toBe(0);
   });

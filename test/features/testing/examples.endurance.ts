@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startPetstoreMock } from '../../../src/index.ts';
 import { packageRoot } from '../../../src/server/files.ts';
+import { CHROMIUM } from '../../helpers/browser.ts';
 import { MAIN } from '../../helpers/command.ts';
 import { blocks, readPage } from '../../helpers/page.ts';
 import { findProgram, runProgram } from '../../helpers/program.ts';
@@ -10,7 +11,6 @@ import { examplesProject } from '../../helpers/projects.ts';
 import { toolFile } from '../../helpers/tools.ts';
 
 const node = process.execPath;
-const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
 
 /** The runners that a fixture is for, with how the examples are run and how a test file is called. */
 /** In milliseconds, for tests of which several programs run side by side. */
