@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { openSandboxWith } from '../../../src/features/testing/test-options.ts';
-import { connectPetstoreMock, type ServerOptions, startServer } from '../../../src/index.ts';
+import { type ServerOptions, startServer } from '../../../src/index.ts';
 import type { RunningServer } from '../../../src/server/server.ts';
 import { CutProxy } from '../../helpers/cut-proxy.ts';
 import { rawDeployment } from '../../helpers/deployment.ts';
@@ -276,15 +275,6 @@ describeWithRedis('a fleet', () => {
       expect((await ask('DELETE', '/store/orders/1')).status).toBe(204);
     },
   );
-
-  test('refuses options of the sandbox of a test, which a reset could not return to', async () => {
-    const mock = await connectPetstoreMock({ url: (await join()).url });
-    const options = { scenarios: ['slow'], animals: 3 };
-    const opening = openSandboxWith(mock, options);
-    await expect(opening).rejects.toThrow(/^scenarios and animals: .* set this where it starts/);
-    expect((await openSandboxWith(mock, { scenarios: undefined })).key).toBe('demo-key');
-    expect(await mock.sandboxes.list()).toHaveLength(3);
-  });
 
   test('creates a sandbox like another one on every server', async () => {
     const ask = await clients(2);

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { openSandboxWith } from '../../../src/features/testing/test-options.ts';
 import {
   checkTestOptions,
   openTestMock,
@@ -16,6 +17,7 @@ import {
   startPetstoreMock,
 } from '../../../src/index.ts';
 import { temporaryFolder } from '../../helpers/folder.ts';
+import { describeWithRedis, RedisServer } from '../../helpers/redis.ts';
 
 let server: PetstoreMock;
 beforeAll(async () => {
@@ -374,5 +376,18 @@ sandbox NAME received:
       'did you mean createPet?',
     );
     await expect(expect({}).toHaveReceived('createPet')).rejects.toThrow(TypeError);
+  });
+});
+
+describeWithRedis('on a server of a fleet', () => {
+  test('options of a sandbox are refused, which a reset could not return to', async () => {
+    const redis = await RedisServer.start();
+    onTestFinished(() => redis.end());
+    const mock = await startPetstoreMock({ shared: redis.url });
+    onTestFinished(() => mock.stop());
+    const opening = openSandboxWith(mock, { scenarios: ['slow'], animals: 3 });
+    await expect(opening).rejects.toThrow(/^scenarios and animals: .* set this where it starts/);
+    expect((await openSandboxWith(mock, { scenarios: undefined })).key).toBe('demo-key');
+    expect(await mock.sandboxes.list()).toHaveLength(3);
   });
 });
