@@ -9,21 +9,13 @@ import {
   type ControlParts,
   type ControlRequest,
   type Endpoint,
-  findServiceUrl,
   type HandledEndpoint,
   isDescribed,
   type TaggedEndpoint,
 } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { readBody, readQuery } from './read-input.ts';
-import {
-  type ControlReply,
-  fromServiceReply,
-  json,
-  refuse,
-  refuseInput,
-  refuseMethod,
-} from './reply.ts';
+import { type ControlReply, fromServiceReply, refuse, refuseInput, refuseMethod } from './reply.ts';
 
 /** The endpoints of a build with these features. What has no handler in it is neither listed nor found. */
 export function listEndpoints(features: readonly AddedHandlers[]): readonly HandledEndpoint[] {
@@ -177,44 +169,4 @@ function refuseUnknown({ mount, path }: ControlRequest, parts: ControlParts): Co
   const target = (mount + path).slice(0, 200);
   const list = isDescribed(parts) ? `; ${mount}/openapi.json lists its endpoints` : '';
   return refuse('route_not_found', 404, `the control API has no ${target}${list}`);
-}
-
-/**
- * Redirects browsers from a root to the first page; other clients get a list of addresses. Undefined
- * if the service answers.
- */
-export function createRootReply(
-  { method, headers, origin, mount }: ControlRequest,
-  parts: ControlParts,
-  pages: Readonly<Record<string, string>>,
-): ControlReply | undefined {
-  const isRead = method === 'GET' || method === 'HEAD';
-  if (!isRead || parts.sandboxes.options.plain) return undefined;
-  const { noControl = false, version } = parts;
-  // curl accepts any type and gets JSON.
-  const isBrowser = /\btext\/html\b/i.test(String(headers.accept ?? ''));
-  const Vary = 'Accept';
-  const control = origin + mount;
-  const [first] = Object.values(pages);
-  if (isBrowser && !noControl && first !== undefined) {
-    return { status: 302, headers: { Vary, Location: mount + first } };
-  }
-  const addresses = Object.entries(pages).map(([name, path]) => [name, control + path]);
-  const list = {
-    name: 'petstore-mock',
-    version,
-    service: findServiceUrl(control),
-    health: `${control}/health`,
-    ...(!noControl && {
-      control,
-      ...Object.fromEntries(addresses),
-      ...(isDescribed(parts) && {
-        openapi: {
-          service: `${control}/service.openapi.json`,
-          control: `${control}/openapi.json`,
-        },
-      }),
-    }),
-  };
-  return json(list, 200, { Vary });
 }

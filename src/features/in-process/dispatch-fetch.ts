@@ -5,9 +5,10 @@ import {
   parseTarget,
   type Target,
 } from '../../core/contract/target.ts';
-import { callControlApi, createRootReply } from '../../core/control/control-api.ts';
+import { callControlApi } from '../../core/control/control-api.ts';
 import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
 import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
+import { createRootReply } from '../../core/control/root.ts';
 import { mayHaveContent } from '../../core/raw-http.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';

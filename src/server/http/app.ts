@@ -1,13 +1,9 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type expressModule from 'express';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import {
-  callControlApi,
-  createRootReply,
-  isLogged,
-  listEndpoints,
-} from '../../core/control/control-api.ts';
+import { callControlApi, isLogged, listEndpoints } from '../../core/control/control-api.ts';
 import type { ControlParts, ControlRequest } from '../../core/control/endpoint.ts';
+import { createRootReply } from '../../core/control/root.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import type { Feature, Pages } from '../feature.ts';
 import type { FinishedCall } from '../observers.ts';
