@@ -7,7 +7,7 @@ import { hostName } from '../core/contract/base-url.ts';
 import { override } from '../core/sandbox/start.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
 import { steadyNow } from '../core/service/clock.ts';
-import { findWorkingKey, type KeyLists } from '../core/service/keyring.ts';
+import { DEMO_KEY, findWorkingKey, type KeyLists } from '../core/service/keyring.ts';
 import { asError, errorCode } from '../core/thrown.ts';
 import { roundDuration } from '../core/words.ts';
 import type { ServerOptions } from '../features.ts';
@@ -237,7 +237,7 @@ export function childEnvironment(
 ): Record<string, string | undefined> {
   const lists = scenarios.reduce<KeyLists>((earlier, later) => override(earlier, later.keys), keys);
   // If scenarios refuse every key, the command still gets the one it would otherwise get.
-  const key = findWorkingKey(lists) ?? lists.valid?.[0] ?? 'demo-key';
+  const key = findWorkingKey(lists) ?? lists.valid?.[0] ?? DEMO_KEY;
   const variables = mockVariables(server, key, inherited, noControl);
   const named = own.map(({ name, value }) => [name, variables[RUN_VALUES[value]]]);
   const proxy = bypassProxy(inherited, hostName(new URL(server.url)));

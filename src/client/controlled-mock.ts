@@ -1,9 +1,7 @@
 import { DEFAULT_SANDBOX, NAME_FORM, NAME_PATTERN, STAGING_SANDBOX } from '../core/limits.ts';
-import { STAGING_KEY } from '../core/service/keyring.ts';
+import { DEMO_KEY, STAGING_KEY } from '../core/service/keyring.ts';
 import type { ControlClient, QueryOf, ReplyOf } from './control-client.ts';
 import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
-
-export const DEMO_KEY = 'demo-key';
 
 /** What the calls of a mock need. */
 interface MockAccess {

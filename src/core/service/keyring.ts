@@ -1,4 +1,5 @@
-const DEFAULT_KEYS = ['demo-key'] as const;
+/** Works out of the box. */
+export const DEMO_KEY = 'demo-key';
 const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
 
 /** Of the document's second deployment. */
@@ -35,7 +36,7 @@ export const STAGING_KEYS: KeyLists = { valid: [STAGING_KEY], readOnly: [] };
 export function createKeyring(lists: KeyLists): Keyring {
   const { valid, readOnly, allReadOnly = false, invalid, any = false, expires = NEVER } = lists;
   return {
-    valid: new Set(valid ?? DEFAULT_KEYS),
+    valid: new Set(valid ?? [DEMO_KEY]),
     readOnly: new Set(readOnly ?? (valid === undefined ? DEFAULT_READ_ONLY_KEYS : [])),
     allReadOnly,
     invalid: invalid === 'all' ? invalid : new Set(invalid),

@@ -1,10 +1,9 @@
 import { ControlError } from '../../client/control-client.ts';
-import { DEMO_KEY } from '../../client/controlled-mock.ts';
 import type { MockSandbox } from '../../client/mock-sandbox.ts';
 import { DEFAULT_SANDBOX } from '../../core/limits.ts';
 import { createStart } from '../../core/sandbox/start.ts';
 import type { Scenario, ScenarioDefinition } from '../../core/scenario/scenario-shape.ts';
-import { findWorkingKey, type KeyLists } from '../../core/service/keyring.ts';
+import { DEMO_KEY, findWorkingKey, type KeyLists } from '../../core/service/keyring.ts';
 import { isShippedFixture } from '../../core/store/fixture.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { joinWords } from '../../core/words.ts';

@@ -229,6 +229,15 @@ test.each([
   if (method === 'POST') expect(curl).toContain(" --data-raw '@/etc/hostname'");
 });
 
+test('a request gets a key that works in the sandbox', async () => {
+  expect(page.firstRequest().key).toBe('demo-key');
+  await ask('PUT', '/__mock/scenario', { scenario: { keys: { valid: ['own-key'] } } });
+  await page.readStatus(AbortSignal.timeout(10_000));
+  expect(page.firstRequest().key).toBe('own-key');
+  await ask('PUT', '/__mock/scenario', { scenarios: [] });
+  await page.readStatus(AbortSignal.timeout(10_000));
+});
+
 test('a place has an address, whose query can be refined', () => {
   page.go('store', 'a/b', new URLSearchParams({ q: 'x' }));
   expect(location.hash).toBe('#/store/a%2Fb?q=x');

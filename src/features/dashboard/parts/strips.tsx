@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import type { BodyOf } from '../../../client/control-client.ts';
 import { COLLECTIONS } from '../../../core/contract/records.ts';
+import { RESET_PARTS, type ResetPart } from '../../../core/sandbox/state.ts';
 import { attempt, perform } from '../state/resource.ts';
 import { formatHref, go, plural, route } from '../state/route.ts';
 import { readSaved, saveAgain, turnScenario } from '../state/scenarios.ts';
@@ -23,20 +24,16 @@ type Change = readonly [kind: string, text: string, href: string, end?: End];
 /** Takes a change back. */
 type End = readonly [label: string, press: () => unknown];
 
-const PARTS = ['store', 'scenario', 'own-scenarios', 'assumptions', 'clock', 'journal'] as const;
-
-type Part = (typeof PARTS)[number];
-
 /** Lets parts of the sandbox be as at the start. */
-export function restore(done: string, ...parts: readonly Part[]): Promise<boolean> {
-  const kept = PARTS.filter((name) => !parts.includes(name));
+export function restore(done: string, ...parts: readonly ResetPart[]): Promise<boolean> {
+  const kept = RESET_PARTS.filter((name) => !parts.includes(name));
   return perform(done, 'POST /reset', { body: { keep: kept } });
 }
 
 function listChanges(status: Status): readonly Change[] {
   const { scenarios, changed, assumptions, clock, latches, held, upstream } = status;
   const find = (search: string) => formatHref('exchanges', undefined, { search });
-  const endOf = (part: Part, what: string): End => [
+  const endOf = (part: ResetPart, what: string): End => [
     `Reset the ${what}`,
     () => restore(`Reset the ${what}.`, part),
   ];

@@ -4,6 +4,7 @@ import { parseTarget } from '../../../core/contract/target.ts';
 import { curlCommand } from '../../../core/curl.ts';
 import { writeJson } from '../../../core/json.ts';
 import { DEFAULT_SANDBOX, STAGING_SANDBOX } from '../../../core/limits.ts';
+import { DEMO_KEY, STAGING_KEY } from '../../../core/service/keyring.ts';
 import { host } from './host.ts';
 import { attempt, formatError, undoCalls } from './resource.ts';
 import { formatHref, go, plural, withQuery } from './route.ts';
@@ -16,6 +17,7 @@ import {
   sandbox,
   servicePath,
 } from './session.ts';
+import { status } from './settings.ts';
 
 export interface Request {
   readonly method: string;
@@ -29,12 +31,15 @@ export function formatBody(body: unknown, indent = 0): string {
   return typeof body === 'object' && body !== null ? writeJson(body, indent) : String(body);
 }
 
-export const FIRST_REQUEST: Request = {
-  method: 'GET',
-  target: `${servicePath}/pets?limit=5`,
-  key: sandbox === STAGING_SANDBOX ? 'staging-key' : 'demo-key',
-  headers: [],
-};
+/** A key that works in the sandbox. Until the server has said them, the one that works by default. */
+function workingKey(): string {
+  return status.value?.keys[0] ?? (sandbox === STAGING_SANDBOX ? STAGING_KEY : DEMO_KEY);
+}
+
+export function firstRequest(): Request {
+  const target = `${servicePath}/pets?limit=5`;
+  return { method: 'GET', target, key: workingKey(), headers: [] };
+}
 
 /** What the document shows as an example of an operation. */
 export function exampleRequest(id: OperationId): Request {
@@ -44,7 +49,7 @@ export function exampleRequest(id: OperationId): Request {
     method,
     target:
       servicePath + path.replaceAll(/\{(\w+)\}/g, (_all, name) => `${exampleOfParameter(name)}`),
-    key: FIRST_REQUEST.key,
+    key: workingKey(),
     headers: body ? [['Content-Type', 'application/json']] : [],
     body: body && writeJson(exampleOf(body.shape.members), 2),
   };
@@ -77,7 +82,7 @@ export function copyRequest({ method, target, key, request }: ListedExchange): R
 
 /** The key that works from the start, which also has to name the sandbox, or what to replace. */
 function findKey(start: string, target: string, headers: object): string {
-  const { key } = FIRST_REQUEST;
+  const key = workingKey();
   if (!key.startsWith(start)) return `KEY_THAT_STARTS_WITH_${start}`;
   const isNamed =
     sandbox === DEFAULT_SANDBOX || parseTarget(target).mount !== '' || 'mock-sandbox' in headers;

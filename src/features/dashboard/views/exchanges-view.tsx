@@ -12,7 +12,7 @@ import {
   PAGE_SIZE,
   useJournal,
 } from '../state/journal.ts';
-import { FIRST_REQUEST, sendAndOpen } from '../state/requests.ts';
+import { firstRequest, sendAndOpen } from '../state/requests.ts';
 import { attempt, perform, useDebounced } from '../state/resource.ts';
 import { formatHref, go, plural, refine, route, withQuery } from '../state/route.ts';
 import { client, notice, reloadAll, serviceUrl } from '../state/session.ts';
@@ -198,6 +198,7 @@ function focusRow(event: KeyboardEvent, towards: Direction): void {
 }
 
 function FirstRequest() {
+  const request = firstRequest();
   return (
     <div class="card">
       <h2>No exchanges yet</h2>
@@ -206,9 +207,9 @@ function FirstRequest() {
         <code>{serviceUrl}</code>
         <Button class="main" label="Copy the URL" onClick={() => copy(serviceUrl)} />
       </p>
-      <Snippet of={FIRST_REQUEST} />
+      <Snippet of={request} />
       <div class="bar">
-        <Button label="Send this request" onClick={() => sendAndOpen(FIRST_REQUEST)} />
+        <Button label="Send this request" onClick={() => sendAndOpen(request)} />
         <span class="quiet" role="status">
           Waiting for your first call…
         </span>

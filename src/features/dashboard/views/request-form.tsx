@@ -4,7 +4,7 @@ import { Panel } from '../parts/panel.tsx';
 import {
   copyRequest,
   exampleRequest,
-  FIRST_REQUEST,
+  firstRequest,
   parseHeaderLines,
   sendAndOpen,
 } from '../state/requests.ts';
@@ -27,7 +27,7 @@ export function RequestForm() {
   const from = Number(query.get('from'));
   const of = OPERATION_IDS.find((id) => id === query.get('of'));
   const loaded = useResource(`${from}`, async (signal) => {
-    if (!(from > 0)) return { at: '', ...(of ? exampleRequest(of) : FIRST_REQUEST) };
+    if (!(from > 0)) return { at: '', ...(of ? exampleRequest(of) : firstRequest()) };
     const path = { number: from };
     const exchange = await client.call('GET /requests/{number}', { path, signal });
     return { at: exchange.at, ...copyRequest(exchange) };
