@@ -160,7 +160,8 @@ function readInputs(
 ): ReadonlyMap<string, unknown> {
   const { pathId, search } = parseTarget(target);
   const query = new URLSearchParams(search);
-  const inputs = new Map<string, unknown>(query);
+  // The first of repeated values counts, as for the service.
+  const inputs = new Map<string, unknown>([...query].toReversed());
   for (const { name, shape, in: place } of parameters) {
     const text = place === 'path' ? pathId : query.get(name);
     if (text === undefined || text === null) continue;

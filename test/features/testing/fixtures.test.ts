@@ -297,12 +297,14 @@ describe('toHaveReceived', () => {
   test('finds a call by its operation, its parameters and the fields of its body', async () => {
     const mock = server.sandbox();
     await addPet(mock, { name: 'Rex', categoryId: 1 });
-    await call(mock, '/pets?status=sold&limit=5');
+    await call(mock, '/pets?status=sold&limit=5&limit=6&offset=1&offset=2');
     await call(mock, `/store/orders/${BIG}`, { method: 'DELETE' });
     await expect(mock).toHaveReceived('createPet');
     await expect(mock).toHaveReceived('createPet', { name: 'Rex', categoryId: 1n });
     await expect(mock).toHaveReceived('createPet', { name: expect.stringMatching(/^R/) });
     await expect(mock).toHaveReceived('listPets', { status: 'sold', limit: 5 });
+    // @ts-expect-error: the types have what the document knows
+    await expect(mock).toHaveReceived('listPets', { offset: '1' });
     await expect(mock).toHaveReceived('cancelOrder', { orderId: BIG });
     await expect(mock).not.toHaveReceived('cancelOrder', { orderId: 1 });
     await expect(mock).not.toHaveReceived('listOrders');
