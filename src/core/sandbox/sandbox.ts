@@ -12,7 +12,7 @@ import { Journal, type JournalContext } from './journal.ts';
 import type { Preference } from './preference.ts';
 import { dropFinal, noteLostReply } from './retries.ts';
 import type { Start } from './start.ts';
-import { NO_PAST, type State } from './state.ts';
+import { initialState, NO_PAST, type State } from './state.ts';
 import { StorageError } from './storage-error.ts';
 
 export class Emitter<Event> {
@@ -58,12 +58,6 @@ export interface SandboxContext extends JournalContext, HoldContext {
   readonly platform: Platform;
 }
 
-interface OpenedSandbox {
-  readonly name: string;
-  readonly start: Start;
-  readonly initial: State;
-}
-
 export class Sandbox {
   readonly name: string;
   start: Start;
@@ -79,10 +73,10 @@ export class Sandbox {
   #usedAt = steadyNow();
   #begun = 0;
 
-  constructor({ name, start, initial }: OpenedSandbox, context: SandboxContext) {
+  constructor(name: string, start: Start, context: SandboxContext) {
     this.name = name;
     this.start = start;
-    this.state = initial;
+    this.state = initialState(start, Date.now());
     this.journal = new Journal(name, context);
     this.#context = context;
   }

@@ -74,7 +74,7 @@ export class Sandboxes {
 
   /** Makes a sandbox, without keeping it among those that have a name. */
   open(name: string, start = this.#start): Sandbox {
-    return new Sandbox({ name, start, initial: initialState(start, Date.now()) }, this.#context);
+    return new Sandbox(name, start, this.#context);
   }
 
   /** Throws a StorageError at the limit. */

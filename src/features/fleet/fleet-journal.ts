@@ -42,6 +42,7 @@ export interface FleetContext {
   readonly server: string;
   readonly options: FleetOptions;
   readonly ttl: number;
+  readonly maxSandboxes: number;
   readonly platform: Platform;
   readonly updateScript: Script;
   readonly counts: { calls: number; conflicts: number };

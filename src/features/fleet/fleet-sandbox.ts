@@ -1,4 +1,4 @@
-import { DEFAULTS, PERMANENT_SANDBOXES } from '../../core/limits.ts';
+import { PERMANENT_SANDBOXES } from '../../core/limits.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import {
   type Exchange,
@@ -180,13 +180,9 @@ export class FleetSandbox {
     return calls;
   }
 
-  get #maxSandboxes(): number {
-    return this.#context.options.maxSandboxes ?? DEFAULTS.maxSandboxes;
-  }
-
   /** Asks Redis to keep what calls do. False if they ran on an old state: this server has the present one now. */
   async #commit(calls: readonly PreparedCall[], isNew = false): Promise<boolean> {
-    const { redis, counts, updateScript } = this.#context;
+    const { redis, counts, updateScript, maxSandboxes } = this.#context;
     const exchanges = calls.flatMap(({ outcome }) => outcome.exchange ?? []);
     // A release must not come before somebody listens.
     if (exchanges.some(isHeld)) await this.journal.follow();
@@ -220,7 +216,7 @@ export class FleetSandbox {
         for (const { settle } of calls) settle(false);
         return true;
       case 'full':
-        throw createLimitError(this.#maxSandboxes, this.#sandbox.name);
+        throw createLimitError(maxSandboxes, this.#sandbox.name);
       default:
         throw new StorageError(`${redis.address.shown} was asked too late`);
     }
@@ -233,7 +229,7 @@ export class FleetSandbox {
     isNew: boolean,
     until: number,
   ) {
-    const { redis, server } = this.#context;
+    const { redis, server, maxSandboxes } = this.#context;
     const { name, state } = this.#sandbox;
     const outcomes = calls.map(({ outcome }) => outcome);
     const after = outcomes.at(-1)?.state ?? state;
@@ -256,7 +252,7 @@ export class FleetSandbox {
       server,
       `${redis.timeOf(until)}`,
       `${this.#version}`,
-      PERMANENT_SANDBOXES.includes(name) ? '' : `${this.#maxSandboxes}`,
+      PERMANENT_SANDBOXES.includes(name) ? '' : `${maxSandboxes}`,
       flags.join(''),
       exchanges.flatMap((it, at) => (isHeld(it) ? at + 1 : [])).join(' '),
       writeTotals(exchanges, name, 1),

@@ -72,6 +72,7 @@ function createContext(
     server: crypto.randomUUID(),
     options,
     ttl,
+    maxSandboxes: options.maxSandboxes ?? DEFAULTS.maxSandboxes,
     platform: NODE_PLATFORM,
     updateScript: updateScript(ttl, capacity, MAX_REMEMBERED_BYTES),
     counts: { calls: 0, conflicts: 0 },
