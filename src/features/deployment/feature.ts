@@ -8,7 +8,7 @@ import { DEPLOYMENT_FLAGS } from './flags.ts';
 import { DEPLOYMENT_OPTIONS, type UpstreamOptions } from './options.ts';
 import { openUpstream } from './upstream.ts';
 
-const OF_BOTH = ['timeout', 'yes', 'json', 'force', 'help', 'version'] as const;
+const SHARED_FLAGS = ['timeout', 'yes', 'json', 'force', 'help', 'version'] as const;
 
 const DEPLOYMENT_COMMANDS = {
   check: {
@@ -19,7 +19,7 @@ const DEPLOYMENT_COMMANDS = {
       ['check URL --key KEY --writes --cancel 17', 'also create animals and cancel order 17'],
       ['check URL --key KEY --yes --against staging.json', 'fail if they have changed'],
     ],
-    flags: [...OF_BOTH, 'readOnlyKey', 'invalidKey'],
+    flags: [...SHARED_FLAGS, 'readOnlyKey', 'invalidKey'],
     load: async () => ({ run: (await import('./check-command.ts')).check }),
   },
   record: {
@@ -32,7 +32,7 @@ const DEPLOYMENT_COMMANDS = {
         'record it again and show what changed',
       ],
     ],
-    flags: [...OF_BOTH, 'output'],
+    flags: [...SHARED_FLAGS, 'output'],
     load: async () => ({ run: (await import('./record-command.ts')).record }),
   },
 } as const satisfies Readonly<Record<string, FeatureCommand>>;

@@ -23,7 +23,7 @@ export async function breakResponse(
   }
   if (reply === undefined) throw new Error(`${fault.kind} needs a reply`);
   const { status, headers, content, isCut, pieces } = breakReply(fault, reply, method);
-  if (pieces !== undefined) return createResponse(status, headers, sendSlowly(pieces, signal));
+  if (pieces !== undefined) return createResponse(status, headers, sendPieces(pieces, signal));
   if (!isCut) return createResponse(status, headers, content);
   if (content === undefined) throw networkError('fetch failed', fault);
   return createResponse(status, headers, breakOff(content, networkError('terminated', fault)));
@@ -41,7 +41,7 @@ function breakOff(start: Uint8Array, error: Error): ReadableStream<Uint8Array> {
 }
 
 /** Sends each piece when it is due by the clock: the delays of timers would add up. */
-function sendSlowly(pieces: readonly SlowPiece[], signal: AbortSignal): ReadableStream<Uint8Array> {
+function sendPieces(pieces: readonly SlowPiece[], signal: AbortSignal): ReadableStream<Uint8Array> {
   const start = performance.now();
   const left = pieces.values();
   return new ReadableStream({
