@@ -1,5 +1,9 @@
 import { isUtf8, toText } from '../bytes.ts';
-import type { AssumptionId, AssumptionOption } from '../contract/assumption-table.ts';
+import {
+  type AssumptionId,
+  type AssumptionOption,
+  queryNames,
+} from '../contract/assumption-table.ts';
 import { BODY_LIMITS } from '../contract/assumptions/protocol-assumptions.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import { INT64, unknownMembers } from '../contract/records.ts';
@@ -73,7 +77,6 @@ export interface Call {
 
 type Query = Readonly<Record<string, string | undefined>>;
 
-const NO_NAMES: readonly string[] = [];
 const NO_VALUES: Query = {};
 
 /** Reads the input of a call and collects every problem, so that one reply reports all of them. */
@@ -151,11 +154,12 @@ export class InputReader {
     this.problem(`${name}: expected ${expected}, found ${describe(text)}`);
   }
 
-  /** `unknown-query` decides about parameters with other names. */
-  query(names: readonly string[] = NO_NAMES): Query {
+  /** `unknown-query` decides about parameters that the operation does not read. */
+  query(): Query {
     const { query, operation } = this.#call;
     if (query.length === 0) return NO_VALUES;
     const { choices } = this.decidedBy;
+    const names = queryNames(operation, choices);
     const { returnsAll } = operationShape(operation);
     const values: Record<string, string | undefined> = {};
     for (const [name, value] of query) {

@@ -1,4 +1,4 @@
-import { type Choices, queryNames } from '../contract/assumption-table.ts';
+import type { Choices } from '../contract/assumption-table.ts';
 import { OPERATIONS, SUNSET_ENDS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { INT64_MAX } from '../json.ts';
@@ -15,16 +15,16 @@ export const listPets = operation('listPets', readListPets, (state, page, decide
   petsPageReply(decidedBy, state, page, call),
 );
 
-function readListPets(reader: InputReader, state: ServiceState): PetsQuery {
-  const query = reader.query(queryNames('listPets', state.choices));
+function readListPets(reader: InputReader): PetsQuery {
+  const query = reader.query();
   const { cursor, offset } = query;
   const limit = readLimit(reader, query.limit);
   return {
     limit,
-    filters: FILTER_NAMES.flatMap((name) => {
-      const { [name]: text } = query;
+    filters: FILTER_NAMES.filter((name) => query[name] !== undefined).flatMap((name) => {
+      const { [name]: text = '' } = query;
       const { [name]: readFilter = compareField(name) } = FILTERS;
-      return text === undefined ? [] : (readFilter(reader, text) ?? []);
+      return readFilter(reader, text) ?? [];
     }),
     after: cursor === undefined ? undefined : readCursor(reader, cursor),
     offset: offset === undefined ? 0 : readOffset(reader, offset),
