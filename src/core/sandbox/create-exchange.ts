@@ -1,6 +1,6 @@
 import { isAscii, toText } from '../bytes.ts';
 import type { Choices } from '../contract/assumption-table.ts';
-import { findHeader, mayHaveContent, type RawHeaders } from '../raw-http.ts';
+import { findHeader, mayHaveContent } from '../raw-http.ts';
 import { hasEffect } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import { type Instant, isMoved, readClock } from '../service/clock.ts';
@@ -48,11 +48,7 @@ export function createExchange(
     replays: request.replays,
     isRefused: request.supplied !== undefined && basis.kind !== 'upstream' && match === undefined,
     authorization,
-    request: {
-      headers: sentHeads.share(headers),
-      body: bytes && keepBytes(bytes),
-      size: bytes?.length ?? 0,
-    },
+    request: { headers, body: bytes && keepBytes(bytes), size: bytes?.length ?? 0 },
     status: decided.received?.status,
     reply: reply && finishReply(reply, request, settings, serviceState.now, isProxy),
     basis,
@@ -66,23 +62,6 @@ export function createExchange(
     patched: reply?.patched,
   };
 }
-
-/**
- * The heads of a client's calls are mostly equal: one of them stays in memory. Without it, a journal that is
- * full costs a call 7 % more, since the garbage collector copies all that is kept.
- */
-class Heads {
-  #last: RawHeaders = [];
-
-  share(headers: RawHeaders): RawHeaders {
-    const isSame =
-      headers.length === this.#last.length && headers.every((text, at) => text === this.#last[at]);
-    if (!isSame) this.#last = headers;
-    return this.#last;
-  }
-}
-
-const [sentHeads, repliedHeads] = [new Heads(), new Heads()];
 
 /** Text takes less memory than bytes, and ASCII is the same in every encoding. */
 function keepBytes(bytes: Uint8Array): string | Uint8Array {
@@ -155,7 +134,7 @@ function finishReply(
   return {
     status,
     phrase,
-    headers: repliedHeads.share(headers),
+    headers,
     body: isHead ? undefined : body,
     decoded,
     size: isHead ? 0 : size,

@@ -179,7 +179,7 @@ const COUNTER_BYTES = 64;
 /** A copied chunk of records, the list of chunks, and a replaced record. */
 const STORE_BYTES = 4096;
 
-/** What the exchange before it has as well is in memory once. */
+/** A body that the exchange before it shows as well is in memory once. */
 export function countExchange({ target, request, reply }: Exchange, previous?: Exchange): number {
   const own = EXCHANGE_BYTES + target.length + countMessage(request, previous?.request);
   return reply === undefined ? own : own + countMessage(reply, previous?.reply);
@@ -187,9 +187,7 @@ export function countExchange({ target, request, reply }: Exchange, previous?: E
 
 function countMessage({ headers, body, decoded = '', size }: Message, previous?: Message): number {
   let bytes = 0;
-  if (headers !== previous?.headers) {
-    for (const text of headers) bytes += TEXT_BYTES + text.length;
-  }
+  for (const text of headers) bytes += TEXT_BYTES + text.length;
   return body === undefined || body === previous?.body ? bytes : bytes + size + decoded.length;
 }
 
