@@ -27,7 +27,7 @@ function remove(feature: string): void {
   };
   const name = feature.toUpperCase().replace('-', '_');
   const lines = new RegExp(
-    `^import .*/${feature}/(?:feature|endpoints).ts';\n|^ *${name},.*\n`,
+    `^import .*/${feature}/(?:feature|added-handlers).ts';\n|^ *${name},.*\n`,
     'gm',
   );
   edit('src/features.ts', (text) => text.replaceAll(lines, ''));
