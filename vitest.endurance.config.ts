@@ -1,10 +1,9 @@
-import { availableParallelism } from 'node:os';
 import { defineConfig, mergeConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import config from './vitest.config.ts';
 
 /** What takes longest. Started first, none of them leaves a core without work at the end. */
-const LONGEST = ['packaging', 'features', 'fleet', 'page-access', 'docs/pages', 'robust'];
+const LONGEST = ['docs/pages', 'packaging', 'features', 'fleet', 'examples', 'page-access'];
 
 const rank = ({ moduleId }: TestSpecification): number =>
   LONGEST.findIndex((name) => moduleId.endsWith(`/${name}.endurance.ts`)) + 1 || LONGEST.length + 1;
@@ -19,8 +18,6 @@ class LongestFirst extends BaseSequencer {
 const endurance = mergeConfig(config, {
   test: {
     globalSetup: 'test/helpers/tools.ts',
-    // A third of the time they wait: for the network, a browser or the start of a program.
-    maxWorkers: availableParallelism() + 2,
     testTimeout: 300_000,
     hookTimeout: 300_000,
     sequence: { sequencer: LongestFirst },
