@@ -111,8 +111,8 @@ test('a server answers and stops even if nobody reads its log', async () => {
   const server = await startCommand(['--port', '0']);
   server.process.stdout.pause();
   // Lines so long that they fill what lies between the two processes.
-  const long = 'red'.repeat(750);
-  for (let round = 0; round < 5; round += 1) {
+  const long = 'red'.repeat(600);
+  for (let round = 0; round < 10; round += 1) {
     const replies = await Promise.all(
       Array.from({ length: 50 }, () => get(server.url, 'demo-key', long)),
     );

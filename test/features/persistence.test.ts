@@ -135,7 +135,7 @@ const sequences = fc.sample(
     minLength: 30,
     maxLength: 30,
   }),
-  { seed: 1, numRuns: 15 },
+  { seed: 1, numRuns: 25 },
 );
 
 /** A server with one sandbox. */

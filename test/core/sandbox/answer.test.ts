@@ -153,7 +153,7 @@ test('an answer leaves its state alone and is the same twice, and a read returns
       state = one.state;
     }
   });
-  fc.assert(property, { numRuns: 30 });
+  fc.assert(property, { numRuns: 60 });
 });
 
 test('after any history, a restart without anything kept is a new sandbox', () => {
@@ -163,7 +163,7 @@ test('after any history, a restart without anything kept is a new sandbox', () =
     const fresh = restart({ ...before, snapshots }, origin, NOW, new Set());
     expect(shown(fresh)).toBe(shown(first));
   });
-  fc.assert(property, { numRuns: 15 });
+  fc.assert(property, { numRuns: 30 });
 });
 
 test('a call under a rate limit changes the window of its key alone, and a thousand keys are known', () => {

@@ -188,7 +188,7 @@ test('concurrent clients in their own sandboxes get the replies that each gets a
     }
     return all;
   };
-  const clients = Array.from({ length: 12 }, (_, index) => index);
+  const clients = Array.from({ length: 30 }, (_, index) => index);
   const together = await Promise.all(clients.map((it) => replies(it, `together-${it}`)));
   for (const client of clients) {
     expect(together[client]).toEqual(await replies(client, `alone-${client}`));

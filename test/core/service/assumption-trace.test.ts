@@ -74,7 +74,7 @@ test.each([BEFORE_SUNSET, AFTER_ALL_DATES])(
       const others = ASSUMPTIONS[id].options.map(({ name }) => ({ ...defaults, [id]: name }));
       return { id, others: others.map((choices) => under(now, choices)) };
     });
-    for (const request of drawRequests(now, 240)) {
+    for (const request of drawRequests(now, 400)) {
       const reply = answer(request, byDefault);
       if (reply === undefined) continue;
       const { basis, status } = reply;

@@ -97,7 +97,7 @@ test('what is not JSON has a place and a reason, whatever the engine says', () =
       expect(line).toBeGreaterThan(0);
       if (!message.includes('a second')) expect(() => JSON.parse(changed)).toThrow();
     }),
-    { numRuns: 400 },
+    { numRuns: 1000 },
   );
 });
 

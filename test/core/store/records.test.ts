@@ -137,7 +137,7 @@ test('records are sorted maps, which stay as they are when others are made of th
       for (const [at, pair] of pairs.entries()) expectDifference(pair, pairs[at - 1] ?? pair);
     },
   );
-  fc.assert(property, { numRuns: 30 });
+  fc.assert(property, { numRuns: 60 });
 });
 
 describe('the list that is kept', () => {

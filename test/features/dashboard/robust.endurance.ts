@@ -175,54 +175,69 @@ describeDashboard('the page', (open, browser) => {
     await page.getByText(/^Added to my-rules/).waitFor();
   });
 
-  test('lets what a person chose stand until the server has refused it, which the control says', async () => {
+  test('lets what a person chose stand until the server has said so, or refused it', async () => {
     const { page, press } = await open('scenarios');
     const outage = page.getByRole('checkbox', { name: 'outage' });
     const chip = page.getByRole('link', { name: 'scenario outage' });
     const option = page.locator('#assumption-cancel-again').getByRole('radio', { name: /^204/ });
     const badge = page.locator('.headline .badge');
-    let refuse = (): void => undefined;
+    let isRefused = false;
+    let answer = (): void => undefined;
     const hold = async () => {
       await page.unrouteAll();
       const isReleased = new Promise<void>((resolve) => {
-        refuse = resolve;
+        answer = resolve;
       });
       await page.route(/__mock\/(?:scenario|assumptions|clock)$/, async (route) => {
         if (route.request().method() === 'GET') return route.continue();
         await isReleased;
-        return route.fulfill({ status: 400, json: REFUSAL });
+        return isRefused ? route.fulfill({ status: 400, json: REFUSAL }) : route.continue();
       });
     };
     const readTwice = async () => {
       for (const _ of 'ab') await page.waitForResponse(/\/status$/);
     };
     await outage.waitFor();
-    await hold();
-    await outage.click();
-    await chip.waitFor();
-    await readTwice();
-    expect([await outage.isChecked(), await chip.count()]).toEqual([true, 1]);
-    refuse();
-    await page.getByRole('listitem').getByText('Not today.').waitFor();
-    expect([await outage.isChecked(), await chip.count()]).toEqual([false, 0]);
-    await hold();
-    await page.evaluate('location.hash = "#/assumptions"');
-    await option.click();
-    await page.getByRole('link', { name: 'cancel-again=204' }).waitFor();
-    await readTwice();
-    expect(await option.isChecked()).toBe(true);
-    refuse();
-    await page.locator('#assumption-cancel-again').getByText('Not today.').waitFor();
-    expect(await option.isChecked()).toBe(false);
-    await hold();
-    await page.evaluate('location.hash = "#/clock"');
-    await press('Freeze');
-    await expect.poll(() => badge.textContent()).toBe('frozen');
+    for (isRefused of [true, false]) {
+      await hold();
+      await page.evaluate('location.hash = "#/scenarios"');
+      await outage.click();
+      await chip.waitFor();
+      await readTwice();
+      expect([await outage.isChecked(), await chip.count()]).toEqual([true, 1]);
+      answer();
+      if (isRefused) {
+        await page.getByRole('listitem').getByText('Not today.').waitFor();
+        expect([await outage.isChecked(), await chip.count()]).toEqual([false, 0]);
+      } else await page.getByText('Turned on outage.').waitFor();
+      await hold();
+      await page.evaluate('location.hash = "#/assumptions"');
+      await option.click();
+      await page.getByRole('link', { name: 'cancel-again=204' }).waitFor();
+      await readTwice();
+      expect(await option.isChecked()).toBe(true);
+      answer();
+      if (isRefused) {
+        await page.locator('#assumption-cancel-again').getByText('Not today.').waitFor();
+        expect(await option.isChecked()).toBe(false);
+      } else await page.getByText('cancel-again is 204.').waitFor();
+      await hold();
+      await page.evaluate('location.hash = "#/clock"');
+      await press('Freeze');
+      await expect.poll(() => badge.textContent()).toBe('frozen');
+      await readTwice();
+      expect(await badge.textContent()).toBe('frozen');
+      answer();
+      if (isRefused) {
+        await page.locator('.headline').getByText('Not today.').waitFor();
+        expect(await badge.textContent()).toBe('real time');
+      } else await page.getByText('Clock: Freeze.').waitFor();
+    }
+    // What the server says now is what was chosen.
+    await page.unrouteAll();
     await readTwice();
     expect(await badge.textContent()).toBe('frozen');
-    refuse();
-    await page.locator('.headline').getByText('Not today.').waitFor();
-    expect(await badge.textContent()).toBe('real time');
+    expect(await chip.count()).toBe(1);
   });
 
   test('shows in one page what was changed in another, in every view, and reads no exchange for it', async () => {

@@ -230,6 +230,23 @@ describeDashboard('a tester', (open, browser) => {
     await expect.poll(saved).toContain('# again');
   });
 
+  test('takes back what a switch did, which the notice says', async () => {
+    const { page, press, control } = await open('scenarios');
+    await page.clock.install();
+    await page.getByRole('checkbox', { name: 'sold-out' }).click();
+    await page.getByText(/Turned on sold-out\. Records changed: .*\d+ in inventory\./).waitFor();
+    await control('POST', '/clock/advance', { body: { by: 'P1D' } });
+    await page.clock.fastForward('01:00'); // whoever thinks about it can still press
+    await press('Undo');
+    await page.getByText('Not undone: the control API has moved the clock').waitFor();
+    await press('Undo');
+    await page.getByText('Undone: moved the clock by +1 day.').waitFor();
+    expect((await control('GET', '/clock')).json).toMatchObject({ real: true });
+    expect((await control('GET', '/status')).json).toMatchObject({ scenarios: ['sold-out'] });
+    await page.getByRole('checkbox', { name: 'sold-out' }).click();
+    await page.getByText('Turned off sold-out. Changed records stay as they are.').waitFor();
+  });
+
   test('gets a list of problems that leads to their places, and hears of rules that never apply', async () => {
     const { page, press, complaints } = await open('scenarios');
     await press('Edit a copy of slow');

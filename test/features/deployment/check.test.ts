@@ -53,7 +53,7 @@ test('a mock that starts from what was saved answers drawn requests as a drawn d
   const start = prepareMock(deploymentStore(), DEPLOYED_AT);
   const deployment = start(truth);
   const mock = start({ ...truth, ...saved.assume });
-  for (const request of drawRequests(0, 200)) {
+  for (const request of drawRequests(0, 400)) {
     expect(mock(request), JSON.stringify({ request, truth })).toEqual(deployment(request));
   }
 });

@@ -4,7 +4,7 @@ import { DeploymentClient } from '../../../src/features/deployment/deployment-cl
 import { rawDeployment, serverFor } from '../../helpers/deployment.ts';
 import { drawChoices, drawing, drawRequests } from '../../helpers/drawn-requests.ts';
 
-test.each([0, 1, 2])(
+test.each([0, 1, 2, 3, 4])(
   'a deployment that answers under the same options never drifts (draw %d)',
   async (number) => {
     // A limit would refuse requests that the mock answers.

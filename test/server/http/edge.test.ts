@@ -334,7 +334,7 @@ describe('a client', () => {
   });
 
   test('that does not read its reply is disconnected after a while', async () => {
-    const server = await serverFor({ animals: 150_000, timeouts });
+    const server = await serverFor({ animals: 300_000, timeouts });
     const { socket, send, rest } = await openRaw(server.port);
     const begun = once(socket, 'data');
     send(get('/v1/inventory'));

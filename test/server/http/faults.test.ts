@@ -211,7 +211,7 @@ describe('slow-body', () => {
   });
 
   test('is sent once when the server closes on a client that has yet to read it', async () => {
-    const body = Buffer.alloc(10 * 1024 * 1024, 'x');
+    const body = Buffer.alloc(16 * 1024 * 1024, 'x');
     const { port, server, pending } = await serve(slow(2, 10), { ...REPLY, body });
     const asked = once(server, 'request');
     const connection = await openRaw(port);

@@ -321,7 +321,7 @@ test('every other shipped scenario does so over any fixture with any keys', asyn
   const property = fc.asyncProperty(SETUPS, async (setup) => {
     for (const [name, show] of others) await show(await start(openMock, [name], setup));
   });
-  await fc.assert(property, { numRuns: 2 });
+  await fc.assert(property, { numRuns: 4 });
 });
 
 test('each scenario that ships has a test here', () => {

@@ -160,7 +160,7 @@ describe('a reply', () => {
 });
 
 describe('a body', () => {
-  const MEGABYTES = 6;
+  const MEGABYTES = 16;
   const CHUNK = Buffer.alloc(1024 * 1024, 'x');
 
   test('of many megabytes is whole in both directions, and too long for the journal', async () => {
