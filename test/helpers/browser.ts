@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 import { CHROMIUM_FLAGS } from '../../scripts/chromium.mjs';
 import { findProgram } from './program.ts';
 
-export const CHROMIUM = findProgram('chromium', 'chromium-browser', 'google-chrome');
+export const CHROMIUM = findProgram(
+  ...['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
+);
 
 /** Tests with the Chromium of this machine; skipped if it has none. */
 export function describeInChromium(what: string, tests: (browser: () => Browser) => void): void {
