@@ -5,6 +5,7 @@ import {
 import { DEFAULT_SANDBOX } from '../core/limits.ts';
 import { EXCHANGE_FIELDS } from '../core/sandbox/exchange-fields.ts';
 import type { Finding } from '../core/sandbox/report-shapes.ts';
+import { DOCUMENTED_REASON } from '../core/service/reply.ts';
 import { rowNames } from '../core/tables.ts';
 import { countText, escapeCharacter, roundDuration } from '../core/words.ts';
 import type { ServerOptions } from '../features.ts';
@@ -22,8 +23,6 @@ import type { Flags } from './flags.ts';
 export type LogFormat = NonNullable<Flags['log']>;
 
 const MAX_TEXT = 1000;
-
-const DOCUMENTED_REASON = 'as the document prescribes';
 
 // A finding has a line of its own.
 const { at: _at, findings: _findings, expected: _expected, ...LOGGED } = EXCHANGE_FIELDS;

@@ -7,6 +7,7 @@ import { type Instant, isMoved, readClock } from '../service/clock.ts';
 import {
   type Basis,
   DOCUMENTED,
+  DOCUMENTED_REASON,
   findOffContract,
   groundsOf,
   type Reply,
@@ -75,7 +76,7 @@ function assumeHead(reply: Reply | undefined): Reply | undefined {
   return reply?.basis.kind === 'documented' ? { ...reply, basis: ASSUMED } : reply;
 }
 
-const AS_DOCUMENTED: readonly string[] = ['as the document prescribes'];
+const AS_DOCUMENTED: readonly string[] = [DOCUMENTED_REASON];
 const AS_HTTP_REQUIRES: readonly string[] = ['as HTTP requires'];
 
 function listReasons(

@@ -86,6 +86,8 @@ export interface Comparison {
 }
 
 export const DOCUMENTED: Basis = { kind: 'documented' };
+/** The reason of such a reply. The log and the page leave it out. */
+export const DOCUMENTED_REASON = 'as the document prescribes';
 export const NO_HEADERS: readonly string[] = [];
 
 /** Collects the assumptions that decided the status: another option would have given another. */

@@ -1,3 +1,4 @@
+import { DOCUMENTED_REASON } from '../../../core/service/reply.ts';
 import { Button } from '../parts/buttons.tsx';
 import { ReleaseButton } from '../parts/strips.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -41,12 +42,10 @@ export const EXCHANGE_COLUMNS: readonly Column<ListedExchange>[] = [
   { name: 'Age', class: 'time number', cell: (exchange) => <Age of={exchange} /> },
 ];
 
-const AS_USUAL = 'as the document prescribes';
-
 /** The nearest first, then the assumptions; nothing where all is as the document says. */
 export function sortReasons({ why }: Pick<ListedExchange, 'why'>): readonly string[] {
   const isName = (reason: string) => reason.startsWith('assumption ');
-  const others = why.filter((reason) => !isName(reason) && reason !== AS_USUAL);
+  const others = why.filter((reason) => !isName(reason) && reason !== DOCUMENTED_REASON);
   return [...others, ...why.filter(isName)];
 }
 
