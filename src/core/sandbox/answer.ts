@@ -35,8 +35,6 @@ export interface Outcome<T> {
   readonly clears?: 'journal' | 'all' | undefined;
   /** No earlier state can come back: files say otherwise by now. */
   readonly forgets?: boolean | undefined;
-  /** Whether it undoes the latest edit. */
-  readonly undoes?: boolean | undefined;
 }
 
 /** @param changes what becomes different; nothing if it is left out */

@@ -2,16 +2,18 @@ import type { CollectionName } from '../contract/records.ts';
 import { LIMITS } from '../limits.ts';
 import { isMoved } from '../service/clock.ts';
 import { measureChanges } from '../store/merge.ts';
-import type { State } from './state.ts';
+import type { Counters, State } from './state.ts';
 
 export interface EditText {
   /** Such as `clock +30 days`. */
   readonly what: string;
   /** Such as `ctl`. */
   readonly by: string;
+  /** Whether it undoes the latest edit. */
+  readonly isUndo?: boolean | undefined;
 }
 
-export interface Edit extends EditText {
+export interface Edit extends Omit<EditText, 'isUndo'> {
   /** Counted from 1 for as long as the sandbox exists. */
   readonly number: number;
   readonly after: number;
@@ -31,10 +33,16 @@ interface KeptEdit {
   edit: Edit;
   /** Undefined once it is forgotten, and for what is undone. */
   before: State | undefined;
+  /** As it left them, to know which of them later calls have changed. */
+  readonly counters: Counters;
   /** How many calls have changed the store since. */
   laterCalls: number;
   /** Counted once another edit follows, so that the latest one can always be undone. */
   bytes: number;
+}
+
+export interface LastEdit extends Readonly<KeptEdit> {
+  readonly before: State;
 }
 
 const MAX_EDITS = 1000;
@@ -62,7 +70,7 @@ export class EditLog {
   }
 
   /** The one that an undo takes back, while the state before it is remembered. */
-  last(): (KeptEdit & { readonly before: State }) | undefined {
+  last(): LastEdit | undefined {
     const last = this.#latest();
     return last?.before && { ...last, before: last.before };
   }
@@ -83,22 +91,22 @@ export class EditLog {
    * @returns how many bytes more are counted
    */
   add(
-    text: EditText,
+    { what, by, isUndo = false }: EditText,
     at: number,
     exchange: number,
     before: State,
     after: State,
-    undoes: boolean,
   ): number {
-    if (undoes) this.#noteUndone();
+    if (isUndo) this.#noteUndone();
     const { changed, bytes } = measureChanges(before.store, after.store);
     const clockMoved = isMoved(after.clock);
     const counted = this.#kept.at(-1)?.bytes ?? 0;
     this.#count += 1;
     const number = this.#count;
     this.#kept.push({
-      edit: { number, ...text, at, clockMoved, after: exchange, changed, isUndone: undoes },
-      before: undoes ? undefined : before,
+      edit: { number, what, by, at, clockMoved, after: exchange, changed, isUndone: isUndo },
+      before: isUndo ? undefined : before,
+      counters: after.counters,
       laterCalls: 0,
       bytes: EDIT_BYTES + bytes + countSettings(before, after),
     });

@@ -80,9 +80,9 @@ export class Journal {
     return this.edits.forgetOldest(oldest) || (this.#entries.shift()?.bytes ?? 0);
   }
 
-  addEdit(text: EditText, at: number, before: State, after: State, undoes = false): void {
+  addEdit(text: EditText, at: number, before: State, after: State): void {
     if (this.#isClosed) return;
-    const bytes = this.edits.add(text, at, this.#number, before, after, undoes);
+    const bytes = this.edits.add(text, at, this.#number, before, after);
     this.#context.memory.add(this, bytes);
   }
 

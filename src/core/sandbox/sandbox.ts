@@ -162,7 +162,8 @@ export class Sandbox {
     const { before, state } = changed;
     // An edit that changes nothing is none: an undo of it would take nothing back.
     const hasSameRecords = hasSameFields(state.store, before.store);
-    if (hasSameRecords && hasSameFields({ ...state, store: before.store }, before)) return changed;
+    const isSameState = hasSameRecords && hasSameFields({ ...state, store: before.store }, before);
+    if (isSameState && text?.isUndo !== true) return changed;
     const counters = { ...state.counters, recent: dropFinal(state.counters.recent) };
     // What is arranged is seen at once.
     const isSame = state.store === before.store && state.settings === before.settings;
@@ -172,7 +173,7 @@ export class Sandbox {
 
   /** @param waited how many milliseconds ago the outcome was made */
   take<T>(outcome: Outcome<T>, waited = 0): T {
-    const { before, state, exchange, edit, clears, undoes, forgets, result } = outcome;
+    const { before, state, exchange, edit, clears, forgets, result } = outcome;
     this.state = state;
     if (clears !== undefined) this.journal.clear(clears);
     if (exchange !== undefined) {
@@ -184,7 +185,7 @@ export class Sandbox {
       this.announce(exchange);
     }
     if (edit !== undefined) {
-      this.journal.addEdit(edit, readClock(state.clock), before, state, undoes);
+      this.journal.addEdit(edit, readClock(state.clock), before, state);
       this.emit({ kind: 'edit' });
     }
     if (forgets) this.journal.forgetStates();

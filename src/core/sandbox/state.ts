@@ -45,7 +45,7 @@ export interface State {
   readonly past: Past;
 }
 
-interface Counters {
+export interface Counters {
   readonly rules: RuleCounts;
   readonly rates: RateWindows;
   readonly recent: RecentCalls;

@@ -22,8 +22,8 @@ import { type ControlReply, json, NO_CONTENT, refuse } from '../../core/control/
 import { parseInput, tryParseJson } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { findHeader, mergeHeaders, withoutHeaders } from '../../core/raw-http.ts';
-import { answer, type Outcome, outcome } from '../../core/sandbox/answer.ts';
-import { changesNoRecord } from '../../core/sandbox/edit-log.ts';
+import { answer, outcome } from '../../core/sandbox/answer.ts';
+import { changesNoRecord, type LastEdit } from '../../core/sandbox/edit-log.ts';
 import {
   bodyText,
   type Exchange,
@@ -34,7 +34,7 @@ import {
 import type { ReadyReply } from '../../core/sandbox/holds.ts';
 import type { Persistence } from '../../core/sandbox/persistence.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
-import { changeLayers, NO_PAST, type State } from '../../core/sandbox/state.ts';
+import { changeLayers, type State } from '../../core/sandbox/state.ts';
 import { currentInstant, steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import { groundsOf } from '../../core/service/reply.ts';
@@ -232,6 +232,7 @@ function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
   };
 }
 
+/** Undoes the latest edit. @returns undefined if there is none */
 export async function undoLatest(
   persistence: Persistence,
   sandbox: Sandbox,
@@ -239,20 +240,21 @@ export async function undoLatest(
 ): Promise<Undone | undefined> {
   // The journal has an edit once it is kept.
   while (sandbox.unsaved !== undefined) await persistence.run(sandbox, () => sandbox.read());
-  return persistence.run(sandbox, () => undo(sandbox, by));
+  return persistence.run(sandbox, () => {
+    const last = sandbox.journal.edits.last();
+    if (last === undefined) return outcome(sandbox.read().state, undefined);
+    const text = { what: `undid: ${last.edit.what}`, by, isUndo: true };
+    return sandbox.change((state) => undo(state, last), currentInstant(), text);
+  });
 }
 
-/** What was undone, with how many later calls that had changed the store; undefined if nothing was. */
-function undo(sandbox: Sandbox, by: string): Outcome<Undone | undefined> {
-  const before = sandbox.read().state;
-  const last = sandbox.journal.edits.last();
-  if (last === undefined) return outcome(before, undefined);
-  const { what } = last.edit;
+function undo(state: State, { edit, before, counters: left, laterCalls }: LastEdit) {
+  const { what } = edit;
+  if (!changesNoRecord(edit)) return outcome(state, { what, laterCalls }, before);
   // The undo of a setting keeps what calls have changed since: records, and the counts of rules and rates.
-  const isSetting = changesNoRecord(last.edit);
-  const laterCalls = isSetting ? 0 : last.laterCalls;
-  const { store, counters } = isSetting ? before : last.before;
-  const after = { ...last.before, store, counters, past: NO_PAST };
-  const undone = outcome(before, { what, laterCalls }, after);
-  return { ...undone, edit: { what: `undid: ${what}`, by }, undoes: true };
+  const { store, counters, past } = state;
+  const rules = counters.rules === left.rules ? before.counters.rules : counters.rules;
+  const rates = counters.rates === left.rates ? before.counters.rates : counters.rates;
+  const kept = { store, past, counters: { ...counters, rules, rates } };
+  return outcome(state, { what, laterCalls: 0 }, { ...before, ...kept });
 }

@@ -79,6 +79,36 @@ describe('time travel in the control API', () => {
     ]);
   });
 
+  test.each([
+    ['PUT scenario', { scenarios: [] }],
+    ['PATCH assumptions', { 'unknown-pet': '400' }],
+    ['POST reset', { keep: ['scenario', 'own-scenarios'] }],
+    ['POST reset', {}],
+    ['DELETE animals/5', undefined],
+  ])('an undo right after %s %j gives back the counts of rules and rates', async (change, body) => {
+    const client = await openMock(FROZEN);
+    const rules = [{ on: 'listPets', calls: '1-2', reply: { status: 503 } }];
+    await control(client, 'PUT scenario', { scenario: { rules } });
+    await control(client, 'PATCH assumptions', { 'rate-limit': '2/m' });
+    const list = () => statusOf(client, 'GET', '/pets');
+    expect([await list(), await list(), await list()]).toEqual([503, 503, 200]);
+    await control(client, change, body);
+    await control(client, 'POST undo');
+    expect([await list(), await list()]).toEqual([200, 429]);
+  });
+
+  test('no retry is pointless after an undo, as after any change', async () => {
+    const client = await openMock(FROZEN);
+    await control(client, 'PUT clock', { now: '2030-01-02T00:00:00Z' });
+    const cancel = () => statusOf(client, 'DELETE', '/store/orders/2');
+    expect([await cancel(), await control(client, 'POST undo'), await cancel()]).toMatchObject([
+      409,
+      { laterCalls: 0 },
+      409,
+    ]);
+    expect(await control(client, 'GET findings')).toMatchObject({ findings: [] });
+  });
+
   test('rewinds the clock and the counters of rules too, but not the journal', async () => {
     const client = await openMock(FROZEN);
     const scenario = { rules: [{ on: 'getPet', calls: 1, reply: { status: 503 } }] };
