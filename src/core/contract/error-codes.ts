@@ -1,36 +1,36 @@
 import { rowNames } from '../tables.ts';
 import type { Choices } from './assumption-table.ts';
-import type { OperationId } from './operations.ts';
+import { OPERATION_IDS, type OperationId } from './operations.ts';
 
 interface ErrorShape {
   readonly statuses: readonly number[];
   /** The digits after the status under `error-codes=numeric`. */
   readonly serial: string;
-  /** The operations that can reply with it; all by default. */
-  readonly on?: readonly OperationId[];
+  /** The operations that can reply with it; none if the mock alone does. */
+  readonly on: readonly OperationId[];
 }
 
 export const ERROR_CODES = {
-  unauthorized: { statuses: [401], serial: '01' },
-  forbidden: { statuses: [403], serial: '01' },
-  invalid_input: { statuses: [400, 422], serial: '01' },
+  unauthorized: { statuses: [401], serial: '01', on: OPERATION_IDS },
+  forbidden: { statuses: [403], serial: '01', on: OPERATION_IDS },
+  invalid_input: { statuses: [400, 422], serial: '01', on: OPERATION_IDS },
   pet_not_found: { statuses: [404, 400], serial: '02', on: ['getPet', 'updateInventory'] },
   inventory_entry_not_found: { statuses: [404], serial: '03', on: ['updateInventory'] },
   order_not_found: { statuses: [404], serial: '01', on: ['cancelOrder'] },
   route_not_found: { statuses: [404], serial: '04', on: [] },
-  order_already_shipped: { statuses: [409], serial: '01' },
+  order_already_shipped: { statuses: [409], serial: '01', on: ['cancelOrder'] },
   order_already_cancelled: { statuses: [409, 404], serial: '05', on: ['cancelOrder'] },
   gone: { statuses: [410, 404], serial: '06', on: ['getPet'] },
-  method_not_allowed: { statuses: [405], serial: '01' },
-  request_timeout: { statuses: [408], serial: '01' },
-  body_too_large: { statuses: [413], serial: '01' },
-  unsupported_media_type: { statuses: [415], serial: '01' },
-  too_many_requests: { statuses: [429], serial: '01' },
-  request_header_fields_too_large: { statuses: [431], serial: '01' },
-  internal_error: { statuses: [500], serial: '01' },
-  bad_gateway: { statuses: [502], serial: '01' },
-  service_unavailable: { statuses: [503], serial: '01' },
-  gateway_timeout: { statuses: [504], serial: '01' },
+  method_not_allowed: { statuses: [405], serial: '01', on: OPERATION_IDS },
+  request_timeout: { statuses: [408], serial: '01', on: OPERATION_IDS },
+  body_too_large: { statuses: [413], serial: '01', on: OPERATION_IDS },
+  unsupported_media_type: { statuses: [415], serial: '01', on: OPERATION_IDS },
+  too_many_requests: { statuses: [429], serial: '01', on: OPERATION_IDS },
+  request_header_fields_too_large: { statuses: [431], serial: '01', on: OPERATION_IDS },
+  internal_error: { statuses: [500], serial: '01', on: OPERATION_IDS },
+  bad_gateway: { statuses: [502], serial: '01', on: OPERATION_IDS },
+  service_unavailable: { statuses: [503], serial: '01', on: OPERATION_IDS },
+  gateway_timeout: { statuses: [504], serial: '01', on: OPERATION_IDS },
   sandbox_required: { statuses: [400], serial: '10', on: [] },
   sandbox_name_invalid: { statuses: [400], serial: '11', on: [] },
   too_many_sandboxes: { statuses: [503], serial: '10', on: [] },
@@ -80,6 +80,6 @@ export function errorShape(code: ErrorCode): ErrorShape {
 export function findErrorCodes(id: OperationId, status: number): ErrorCode[] {
   return CODES.filter((code) => {
     const { statuses, on } = errorShape(code);
-    return statuses.includes(status) && (on?.includes(id) ?? true);
+    return statuses.includes(status) && on.includes(id);
   });
 }

@@ -152,7 +152,7 @@ function operationObject(id: OperationId, choices: Choices, shared: Record<strin
 function sharedName(id: OperationId, status: number): string | undefined {
   if (operationShape(id).sunset !== undefined) return undefined;
   const [code, ...others] = findErrorCodes(id, status);
-  if (code === undefined || others.length > 0 || errorShape(code).on !== undefined)
+  if (code === undefined || others.length > 0 || errorShape(code).on !== OPERATION_IDS)
     return undefined;
   const name = code.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
   return `${name}${status}`;

@@ -78,6 +78,16 @@ describe('the service', () => {
     }
   });
 
+  test('answers a forced 409 with the body of a shipped order only where an order is cancelled', async () => {
+    const client = await openMock({ assume: { 'conflict-body': 'empty' } });
+    for (const [method, path, sent] of CALLS) {
+      const headers = { Prefer: 'code=409' };
+      const { status, text } = await client.send(method, path, { ...sent, headers });
+      const error = '{"code":"other_error","message":"other error","status":409}';
+      expect([path, status, text]).toEqual([path, 409, method === 'DELETE' ? '' : error]);
+    }
+  });
+
   test.each([
     ['a pending order', 1, 204, 'documented'],
     ['an order without a state', 9, 204, 'documented'],
