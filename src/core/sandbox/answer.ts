@@ -21,7 +21,7 @@ import {
 import { findInRequest } from './findings.ts';
 import { forceReply } from './forced-reply.ts';
 import type { Preference } from './preference.ts';
-import { judgeRepetition } from './retries.ts';
+import { judgeRepetition, type RecentCalls } from './retries.ts';
 import { pastStore, rememberStore, type State } from './state.ts';
 
 /** What a call would do. Nothing has happened until a sandbox takes it. */
@@ -50,22 +50,27 @@ export function answer(
   preference?: Preference,
 ): Outcome<Exchange> {
   const serviceState = readServiceState(state, now.wall);
-  const { decided, ran } = decide(state, request, serviceState, preference);
-  const isLeftOut = isManual(request);
-  const { counters } = ran;
-  const found = isLeftOut ? NONE : findInRequest(decided);
-  const { findings, recent } = isLeftOut
+  const { decided, after } = decide(state, request, serviceState, preference);
+  const { counters } = after;
+  const isByHand = isManual(request);
+  const { findings, recent } = isByHand
     ? { findings: NONE, recent: counters.recent }
-    : judgeRepetition(counters.recent, decided, now);
-  const all = findings.length === 0 ? found : [...found, ...findings];
-  const noted = createExchange(decided, all, now, state);
-  const exchange = isLeftOut ? { ...noted, covers: NONE } : noted;
+    : judge(counters.recent, decided, now);
+  const noted = createExchange(decided, findings, now, state);
+  const exchange = isByHand ? { ...noted, covers: NONE } : noted;
   const past = state.settings.isLagging
-    ? rememberStore(state.past, state.store, ran.store, serviceState.now)
+    ? rememberStore(state.past, state.store, after.store, serviceState.now)
     : state.past;
   const isSame = recent === counters.recent && past === state.past;
-  const next = isSame ? ran : { ...ran, past, counters: { ...counters, recent } };
+  const next = isSame ? after : { ...after, past, counters: { ...counters, recent } };
   return { before: state, state: next, result: exchange, exchange };
+}
+
+/** What the client should not do against the real service, by this call and by its earlier ones. */
+function judge(earlier: RecentCalls, decided: DecidedRequest, now: Instant) {
+  const found = findInRequest(decided);
+  const { findings, recent } = judgeRepetition(earlier, decided, now);
+  return { findings: findings.length === 0 ? found : [...found, ...findings], recent };
 }
 
 /**
@@ -79,58 +84,76 @@ export function isManual({
   return replays !== undefined || findHeader(headers, 'mock-client') !== undefined;
 }
 
-/** Decides the reply. `ran` is the state once the operation has run. */
+/** Decides the reply. `after` is the state once the operation has run. */
 function decide(
   state: State,
   request: ServiceRequest,
   serviceState: ServiceState,
   preference: Preference | undefined,
-): { readonly decided: DecidedRequest; readonly ran: State } {
-  const { call, supplied, route } = request;
-  let ran = state;
-  let reply: Reply | undefined;
-  let match: RuleMatch | undefined;
-  if (supplied !== undefined) {
-    match = supplied.match;
-    reply = supplied.reply;
-  } else if (call === undefined) {
-    if (route === undefined) throw new Error('A request has neither a call nor a route.');
-    reply = refuseUnknownRoute(serviceState.choices, route);
-  } else if (preference?.kind === 'wrong' && preference.strict) {
-    const trace = new AssumptionTrace(serviceState.choices);
-    reply = errorReply(trace, 'invalid_input', 400, preference.wrong);
-  } else {
-    ({ state: ran, result: match } = matchCall(state, call, preference));
-    if (needsService(match)) {
-      const { store, now } = serviceState;
-      const isRead = operationShape(call.operation).method === 'GET';
-      const seen = match?.lag && isRead ? pastStore(state.past, match.lag, store, now) : store;
-      const isPast = seen !== store;
-      const asked = isPast ? { ...serviceState, store: seen } : serviceState;
-      const result = SERVICE[call.operation](asked, call);
-      ran = withResult(ran, isPast ? store : result.store, result.rates);
-      reply = result.reply;
-      if (isPast && match) reply = { ...reply, basis: { kind: 'forced', by: match.by } };
-    }
-  }
-  const isCarriedOut = reply !== undefined && reply.status < 400;
+): { readonly decided: DecidedRequest; readonly after: State } {
+  const { reply: own, match, after } = chooseReply(state, request, serviceState, preference);
   const isHead = request.method === 'HEAD';
-  if (match !== undefined) reply = forceReply(serviceState, call, match, reply, isHead);
+  const forced = match ? forceReply(serviceState, request.call, match, own, isHead) : own;
   // A proxy knows no preferences.
   const isMarked = preference !== undefined && !hasEffect(match?.fault, 'substitutes');
-  if (isMarked) reply = reply && markPreference(reply, preference);
+  const reply = forced && isMarked ? markPreference(forced, preference) : forced;
   const isWhole = match === undefined || isDelivered(match.fault);
-  const received = !isWhole && hasEffect(match?.fault, 'replaces') ? undefined : reply;
   const decided = {
     request,
     serviceState,
     reply,
-    received,
+    received: !isWhole && hasEffect(match?.fault, 'replaces') ? undefined : reply,
     match,
-    isCarriedOut,
+    isCarriedOut: own !== undefined && own.status < 400,
     isDelivered: isWhole,
   };
-  return { decided, ran };
+  return { decided, after };
+}
+
+/** The reply before a rule changes it, the rule, and the state once the operation has run. */
+interface Choice {
+  readonly reply: Reply | undefined;
+  readonly match?: RuleMatch | undefined;
+  readonly after: State;
+}
+
+function chooseReply(
+  state: State,
+  { call, supplied, route }: ServiceRequest,
+  serviceState: ServiceState,
+  preference: Preference | undefined,
+): Choice {
+  const { choices } = serviceState;
+  if (supplied !== undefined) return { reply: supplied.reply, match: supplied.match, after: state };
+  if (call === undefined) {
+    if (route === undefined) throw new Error('A request has neither a call nor a route.');
+    return { reply: refuseUnknownRoute(choices, route), after: state };
+  }
+  if (preference?.kind === 'wrong' && preference.strict) {
+    const trace = new AssumptionTrace(choices);
+    return { reply: errorReply(trace, 'invalid_input', 400, preference.wrong), after: state };
+  }
+  const { state: counted, result: match } = matchCall(state, call, preference);
+  if (!needsService(match)) return { reply: undefined, match, after: counted };
+  return runOperation(counted, call, match, serviceState);
+}
+
+function runOperation(
+  state: State,
+  call: Call,
+  match: RuleMatch | undefined,
+  serviceState: ServiceState,
+): Choice {
+  const { store, now } = serviceState;
+  const isRead = operationShape(call.operation).method === 'GET';
+  const seen = match?.lag && isRead ? pastStore(state.past, match.lag, store, now) : store;
+  if (match === undefined || seen === store) {
+    const { reply, store: next, rates } = SERVICE[call.operation](serviceState, call);
+    return { reply, match, after: withResult(state, next, rates) };
+  }
+  const { reply, rates } = SERVICE[call.operation]({ ...serviceState, store: seen }, call);
+  const late: Reply = { ...reply, basis: { kind: 'forced', by: match.by } };
+  return { reply: late, match, after: withResult(state, store, rates) };
 }
 
 function withResult(state: State, store: State['store'], rates: ServiceState['rates']): State {
