@@ -164,7 +164,7 @@ function decidePreference(
   const imposed = call && parts.sandboxes.imposePreference?.(call);
   if (imposed !== undefined || call === undefined || prefer === undefined) return imposed;
   return findPreference(String(prefer), sandbox.state, parts.platform, () =>
-    parts.persistence.run(sandbox, () => sandbox.read()),
+    parts.persistence.keep(sandbox, () => sandbox.read()),
   );
 }
 
@@ -192,7 +192,7 @@ async function awaitAndAnswer(
     return answerAndKeep(persistence, sandbox, request, preference);
   const state = readServiceState(sandbox.state, Date.now());
   const { call } = request;
-  const match = call && (await persistence.run(sandbox, () => sandbox.match(call, preference)));
+  const match = call && (await persistence.keep(sandbox, () => sandbox.match(call, preference)));
   const { upstream, below: target } = forwarded;
   const asked = { request, target, body, sandbox: sandbox.name, state, onDisconnect };
   const reply = needsService(match) ? await upstream.respond(asked) : undefined;
@@ -208,9 +208,9 @@ export function answerAndKeep(
   preference?: Preference,
 ): Exchange | Promise<Exchange> {
   const fail = (error: unknown) =>
-    persistence.runFailed(sandbox, () => sandbox.fail(error, request, currentInstant()));
+    persistence.keepFailed(sandbox, () => sandbox.fail(error, request, currentInstant()));
   try {
-    const exchange = persistence.runAtOnce(sandbox, () =>
+    const exchange = persistence.keepAtOnce(sandbox, () =>
       sandbox.answer(request, currentInstant(), preference),
     );
     return exchange instanceof Promise ? exchange.catch(fail) : exchange;
@@ -251,7 +251,7 @@ async function loseReply(
   exchange: Exchange,
 ): Promise<void> {
   try {
-    await persistence.run(sandbox, () => sandbox.loseReply(exchange, currentInstant()));
+    await persistence.keep(sandbox, () => sandbox.loseReply(exchange, currentInstant()));
   } catch {
     // Only a finding depends on it.
   }

@@ -59,6 +59,6 @@ export async function restartAll(
         currentInstant(),
         text,
       );
-    await persistence.run(sandbox, change);
+    await persistence.keep(sandbox, change);
   }
 }

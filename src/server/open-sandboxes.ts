@@ -15,10 +15,10 @@ import type { Observers } from './observers.ts';
 
 /** What a server needs of its persistence besides the control API. */
 export interface ServerPersistence extends Persistence {
-  /** Runs a call without a promise where nothing has to be waited for. Throws or rejects with a StorageError. */
-  runAtOnce<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
-  /** Takes the outcome of a call that could not be kept, as far as it can. */
-  runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T>;
+  /** `keep` without a promise where nothing has to be waited for. Throws or rejects with a StorageError. */
+  keepAtOnce<T>(sandbox: Sandbox, compute: () => Outcome<T>): T | Promise<T>;
+  /** Has the sandbox take the outcome of a call that could not be kept, as far as it can. */
+  keepFailed<T>(sandbox: Sandbox, compute: () => Outcome<T>): T | Promise<T>;
   /** Whether a restart keeps its records. */
   isDurable(sandbox: Sandbox): boolean;
   /** What this server alone has answered, for its reports at exit. */
@@ -45,12 +45,12 @@ export class MemoryPersistence implements ServerPersistence {
     this.#scenarios = scenarios;
   }
 
-  async run<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T> {
-    return this.runAtOnce(sandbox, call);
+  async keep<T>(sandbox: Sandbox, compute: () => Outcome<T>): Promise<T> {
+    return this.keepAtOnce(sandbox, compute);
   }
 
-  runAtOnce<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
-    const outcome = call();
+  keepAtOnce<T>(sandbox: Sandbox, compute: () => Outcome<T>): T | Promise<T> {
+    const outcome = compute();
     this.saveScenarios(sandbox, outcome.before, outcome.state);
     return sandbox.take(outcome);
   }
@@ -66,8 +66,8 @@ export class MemoryPersistence implements ServerPersistence {
     sandbox.start = { ...sandbox.start, saved: after };
   }
 
-  runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
-    return this.runAtOnce(sandbox, call);
+  keepFailed<T>(sandbox: Sandbox, compute: () => Outcome<T>): T | Promise<T> {
+    return this.keepAtOnce(sandbox, compute);
   }
 
   journal(sandbox: Sandbox): JournalReader {

@@ -181,7 +181,7 @@ function shownState(state: State) {
 async function conforms(steps: readonly Step[], servers: readonly Server[]): Promise<void> {
   const memory = serve((sandboxes) => new MemoryPersistence(sandboxes));
   const run = ({ sandbox, persistence }: Server, step: Step) =>
-    persistence.run(sandbox, () => step(sandbox));
+    persistence.keep(sandbox, () => step(sandbox));
   for (const [turn, step] of steps.entries()) {
     const server = servers[turn % servers.length];
     if (server === undefined) throw new Error('no server');
@@ -213,7 +213,7 @@ test('an undo takes back the edit before it, even while a file of it is being wr
       const animals = state.store.animals.with({ id, name: 'Rex', categoryId: 1n });
       return { state: { ...state, store: { ...state.store, animals } } };
     });
-    await persistence.run(sandbox, () => step(sandbox));
+    await persistence.keep(sandbox, () => step(sandbox));
   };
   const undo = () => undoLatest(persistence, sandbox, 'test');
   const ids = [101n, 102n, 103n, 104n];

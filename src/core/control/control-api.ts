@@ -137,7 +137,7 @@ async function runEndpoint(
     if (!(sandbox instanceof Sandbox)) return sandbox;
     const { persistence } = parts;
     // What other servers have done counts, too.
-    if (!endpoint.unguarded) await persistence.run(sandbox, () => sandbox.read());
+    if (!endpoint.unguarded) await persistence.keep(sandbox, () => sandbox.read());
     const journal = persistence.journal(sandbox);
     const read = { params, query: query?.value, body: body.value };
     return await endpoint.handle({ ...request, ...read, parts, sandbox, journal });

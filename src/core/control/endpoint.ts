@@ -182,7 +182,7 @@ export function edit(
   change: (state: State, now: Instant) => Outcome<ControlReply>,
 ): Promise<ControlReply> {
   const text = { what, by: readCaller(headers) };
-  return parts.persistence.run(sandbox, () => sandbox.change(change, currentInstant(), text));
+  return parts.persistence.keep(sandbox, () => sandbox.change(change, currentInstant(), text));
 }
 
 /** Who edits: what the client calls itself, or else `the control API`. */

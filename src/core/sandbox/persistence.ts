@@ -28,8 +28,8 @@ export interface Persistence {
   status?(): SharedStatus;
   /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
   readonly whyNoUndo: string | undefined;
-  /** Takes the outcome once it is kept. `call` is pure: it can run again on a newer state. */
-  run<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T>;
+  /** Computes an outcome, keeps it, and has the sandbox take it. `compute` is pure: it can run again on a newer state. */
+  keep<T>(sandbox: Sandbox, compute: () => Outcome<T>): Promise<T>;
   journal(sandbox: Sandbox): JournalReader;
   /** Releases replies that other servers hold, too. */
   release(sandbox: Sandbox, which: Release, why: HoldEnd): Promise<Released>;

@@ -114,9 +114,9 @@ export class FilePersistence extends MemoryPersistence {
     this.#file = file;
   }
 
-  override runAtOnce<T>(sandbox: Sandbox, call: () => Outcome<T>): T | Promise<T> {
-    if (sandbox !== this.#sandbox) return super.runAtOnce(sandbox, call);
-    const outcome = call();
+  override keepAtOnce<T>(sandbox: Sandbox, compute: () => Outcome<T>): T | Promise<T> {
+    if (sandbox !== this.#sandbox) return super.keepAtOnce(sandbox, compute);
+    const outcome = compute();
     const { before, state } = outcome;
     // While nothing is being written, what leaves the store alone has nothing to wait for.
     const waits = this.#writing !== undefined || state.store !== before.store;

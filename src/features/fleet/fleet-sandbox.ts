@@ -61,12 +61,12 @@ export class FleetSandbox {
     this.#cached = { state: sandbox.state, versions: new Map(), snapshots: new Map() };
   }
 
-  run<T>(call: () => Outcome<T>): Promise<T> {
+  keep<T>(compute: () => Outcome<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const prepare = (): PreparedCall => {
         const madeAt = steadyNow();
         try {
-          const outcome = call();
+          const outcome = compute();
           const settle = (isKept: boolean) => resolve(this.#settle(outcome, isKept, madeAt));
           return { outcome, settle };
         } catch (error) {

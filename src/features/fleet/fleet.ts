@@ -187,12 +187,12 @@ class Fleet implements Storage, ServerPersistence {
     return this.#sandboxes;
   }
 
-  run<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T> {
-    return this.#open(sandbox).run(call);
+  keep<T>(sandbox: Sandbox, compute: () => Outcome<T>): Promise<T> {
+    return this.#open(sandbox).keep(compute);
   }
 
-  runAtOnce<T>(sandbox: Sandbox, call: () => Outcome<T>): Promise<T> {
-    return this.run(sandbox, call);
+  keepAtOnce<T>(sandbox: Sandbox, compute: () => Outcome<T>): Promise<T> {
+    return this.keep(sandbox, compute);
   }
 
   journal(sandbox: Sandbox): JournalReader {
@@ -208,8 +208,8 @@ class Fleet implements Storage, ServerPersistence {
   }
 
   /** Reports the exchange of a call whose outcome Redis did not keep. */
-  runFailed<T>(sandbox: Sandbox, call: () => Outcome<T>): T {
-    const { exchange, result } = call();
+  keepFailed<T>(sandbox: Sandbox, compute: () => Outcome<T>): T {
+    const { exchange, result } = compute();
     if (exchange !== undefined) sandbox.announce(exchange);
     return result;
   }

@@ -44,7 +44,7 @@ export const SANDBOX_HANDLERS = {
     const { sandboxes, persistence } = parts;
     const model = sandboxes.look(like ?? DEFAULT_SANDBOX);
     // Another server may have created that one.
-    await persistence.run(model, () => model.read());
+    await persistence.keep(model, () => model.read());
     const isCreated = await persistence.create(name, model.start);
     const sandbox = sandboxes.find(name);
     if (!isCreated || sandbox === undefined) {
@@ -110,7 +110,7 @@ async function summarize(
   const { name } = sandbox;
   const journal = persistence.journal(sandbox);
   const [state, { size }, totals] = await Promise.all([
-    persistence.run(sandbox, () => sandbox.read()),
+    persistence.keep(sandbox, () => sandbox.read()),
     journal.size(),
     journal.totals(),
   ]);

@@ -91,7 +91,7 @@ export const TIME_TRAVEL_HANDLERS = {
     if (request === undefined) return refuseDropped(exchange);
     const { sandbox, parts } = call;
     const preference = await preferenceOf(request, sandbox.state, parts);
-    const replayed = await parts.persistence.run(sandbox, () =>
+    const replayed = await parts.persistence.keep(sandbox, () =>
       sandbox.answer(request, currentInstant(), preference),
     );
     if (isHeld(replayed)) sandbox.holds.wait(replayed, NO_CLIENT);
@@ -239,8 +239,8 @@ export async function undoLatest(
   by: string,
 ): Promise<Undone | undefined> {
   // The journal has an edit once it is kept.
-  while (sandbox.unsaved !== undefined) await persistence.run(sandbox, () => sandbox.read());
-  return persistence.run(sandbox, () => {
+  while (sandbox.unsaved !== undefined) await persistence.keep(sandbox, () => sandbox.read());
+  return persistence.keep(sandbox, () => {
     const last = sandbox.journal.edits.last();
     if (last === undefined) return outcome(sandbox.read().state, undefined);
     const text = { what: `undid: ${last.edit.what}`, by, isUndo: true };

@@ -35,7 +35,7 @@ async function addAnimal(sandbox: Sandbox, persistence: Persistence, id: bigint)
     return outcome(state, undefined, { store: { ...state.store, animals } });
   };
   const text = { what: `add ${id}`, by: 'test' };
-  await persistence.run(sandbox, () => sandbox.change(change, currentInstant(), text));
+  await persistence.keep(sandbox, () => sandbox.change(change, currentInstant(), text));
 }
 
 test.each([

@@ -55,7 +55,7 @@ function openSandbox(fleet: Storage, start: Start, name: string, mayCreate: bool
   if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);
   const journal = persistence.journal(sandbox);
   const update = <U extends Update>(change: (state: State) => U): Promise<U> =>
-    persistence.run(sandbox, () => {
+    persistence.keep(sandbox, () => {
       const { state: before } = sandbox.read();
       const changed = change(before);
       return { ...changed, before, result: changed };

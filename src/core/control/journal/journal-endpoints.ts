@@ -145,7 +145,7 @@ export const JOURNAL_ENDPOINTS = [
     summary: 'Clear the journal',
     replies: { 204: 'Cleared.' },
     handle: ({ sandbox, parts }) =>
-      parts.persistence.run(sandbox, () => ({
+      parts.persistence.keep(sandbox, () => ({
         ...outcome(sandbox.read().state, NO_CONTENT),
         clears: 'journal',
       })),
