@@ -12,7 +12,7 @@ import { LIMITS } from '../limits.ts';
 import { firstProblems, problemText } from '../problems.ts';
 import type { RawHeaders } from '../raw-http.ts';
 import type { ObjectMembers, ObjectShape } from '../shape/objects.ts';
-import { readAs, type ValueOf } from '../shape/shapes.ts';
+import { readAs, readText, type Shape, type ValueOf } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
 import { type AssumptionTrace, errorReply, type Reply } from './reply.ts';
 
@@ -177,6 +177,10 @@ export class InputReader {
 
   integer(name: string, text: string, expected: string): number | undefined {
     return INTEGER_TEXT.test(text) ? Number(text) : this.#misfit(name, expected, text);
+  }
+
+  value<T>(name: string, shape: Shape<T>, text: string): T | undefined {
+    return readText(shape, text) ?? this.#misfit(name, shape.expected, text);
   }
 
   /** `unknown-body-fields` decides about other fields, but for those in `handled`: the caller checks these. */

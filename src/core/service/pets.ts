@@ -2,6 +2,7 @@ import type { Choices } from '../contract/assumption-table.ts';
 import { OPERATIONS, SUNSET_ENDS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { INT64_MAX } from '../json.ts';
+import type { Shape } from '../shape/shapes.ts';
 import { randomForId } from '../store/random.ts';
 import type { InputReader } from './input.ts';
 import { operation, type ServiceState } from './operation.ts';
@@ -21,28 +22,36 @@ function readListPets(reader: InputReader): PetsQuery {
   const limit = readLimit(reader, query.limit);
   return {
     limit,
-    filters: FILTER_NAMES.filter((name) => query[name] !== undefined).flatMap((name) => {
-      const { [name]: text = '' } = query;
-      const { [name]: readFilter = compareField(name) } = FILTERS;
-      return readFilter(reader, text) ?? [];
+    filters: FILTER_PARAMETERS.flatMap((parameter) => {
+      const { [parameter.name]: text } = query;
+      const { [parameter.name]: readFilter = compareField(parameter) } = FILTERS;
+      return (text === undefined ? undefined : readFilter(reader, text)) ?? [];
     }),
     after: cursor === undefined ? undefined : readCursor(reader, cursor),
     offset: offset === undefined ? 0 : readOffset(reader, offset),
   };
 }
 
+interface FilterParameter {
+  readonly name: keyof Animal;
+  readonly shape: Shape<unknown>;
+}
+
 type ReadFilter = (reader: InputReader, text: string) => AnimalFilter | undefined;
 
 /** All parameters that the document names filter by a field, but for the size of the page. */
-const FILTER_NAMES: readonly (keyof Animal)[] = OPERATIONS.listPets.parameters.flatMap(
-  ({ name }) => (name === 'limit' ? [] : name),
+const FILTER_PARAMETERS: readonly FilterParameter[] = OPERATIONS.listPets.parameters.flatMap(
+  (parameter) => (parameter.name === 'limit' ? [] : parameter),
 );
 
-/** Filters that do more than compare text. */
+/** Filters that do more than compare a value. */
 const FILTERS: { readonly [Name in keyof Animal]?: ReadFilter } = { status: readStatusFilter };
 
-function compareField(name: keyof Animal): ReadFilter {
-  return (_reader, text) => (animal) => animal[name]?.toString() === text;
+function compareField({ name, shape }: FilterParameter): ReadFilter {
+  return (reader, text) => {
+    const value = reader.value(name, shape, text);
+    return value === undefined ? undefined : (animal) => animal[name] === value;
+  };
 }
 
 function readLimit(reader: InputReader, text: string | undefined): number {

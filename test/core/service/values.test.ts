@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { chooseOptions } from '../../../src/core/contract/assumption-table.ts';
-import { STORED_RECORDS } from '../../../src/core/contract/records.ts';
+import { INT64, STORED_RECORDS, TEXT } from '../../../src/core/contract/records.ts';
+import { InputReader } from '../../../src/core/service/input.ts';
 import { updateInventory } from '../../../src/core/service/inventory.ts';
 import { cancelOrder } from '../../../src/core/service/orders.ts';
-import { representationFor } from '../../../src/core/service/reply.ts';
-import { readAs } from '../../../src/core/shape/shapes.ts';
+import { AssumptionTrace, representationFor } from '../../../src/core/service/reply.ts';
+import { FLAG, readAs, type Shape } from '../../../src/core/shape/shapes.ts';
 import { createStore } from '../../../src/core/store/store.ts';
 import { callOf } from '../../helpers/call.ts';
 import { openMock } from '../../helpers/in-process.ts';
@@ -73,6 +74,28 @@ describe('an int64', () => {
     expect(created.status).toBe(status);
     expect(created.headers['mock-basis']).toBe(`assumed;by="assigned-ids=${option}"`);
   });
+});
+
+test.each<[string, Shape<unknown>, unknown]>([
+  ['1200', INT64, 1200n],
+  ['-9223372036854775808', INT64, -(2n ** 63n)],
+  ['abc', INT64, undefined],
+  ['', INT64, undefined],
+  ['01200', INT64, undefined],
+  ['1200.0', INT64, undefined],
+  ['12e2', INT64, undefined],
+  [' 1200', INT64, undefined],
+  ['99999999999999999999', INT64, undefined],
+  ['1200', TEXT, '1200'],
+  ['', TEXT, ''],
+  ['"quoted"', TEXT, '"quoted"'],
+  ['true', FLAG, true],
+  ['yes', FLAG, undefined],
+])('the text %j of a parameter is read by its shape', (text, shape, value) => {
+  const reader = new InputReader(callOf('listPets'), new AssumptionTrace(chooseOptions()));
+  expect(reader.value('filter', shape, text)).toBe(value);
+  const expected = `filter: expected ${shape.expected}, found ${JSON.stringify(text)}`;
+  expect(reader.refusal?.reason).toBe(value === undefined ? expected : undefined);
 });
 
 test('whatever a call does with a quantity, a reader accepts the entry', () => {
