@@ -1,4 +1,4 @@
-import { type Int64, parseInput, tryParseJson } from '../../json.ts';
+import type { Int64 } from '../../json.ts';
 import { LIMITS } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { FILTER_TEXT } from '../../sandbox/search-terms.ts';
@@ -11,7 +11,7 @@ import {
   convert,
   integer,
   list,
-  readAs,
+  readText,
   type Shape,
   withTypes,
 } from '../../shape/shapes.ts';
@@ -87,8 +87,7 @@ export function createListQuery<R>(
 function valueTexts(shape: Shape<unknown>): Shape<ReadonlySet<string>> {
   return convert({ ...ANY, schema: { type: 'string' } }, (given, at, report) => {
     const texts = [given].flat().map(String);
-    const isValue = (value: unknown) => readAs(shape, value).ok;
-    const wrong = texts.find((text) => !isValue(text) && !isValue(tryParseJson(text, parseInput)));
+    const wrong = texts.find((text) => readText(shape, text) === undefined);
     if (wrong === undefined) return new Set(texts);
     return report({ at, expected: shape.expected, found: describe(wrong) });
   });
