@@ -35,7 +35,7 @@ export function isUtf8(bytes: Uint8Array): boolean {
 }
 
 export function isAscii(bytes: Uint8Array): boolean {
-  // A plain loop: `every` and `for … of` are far slower over a large body.
+  // `every` and `for … of` are far slower than a plain loop over a large body.
   for (let at = 0; at < bytes.length; at += 1) if ((bytes[at] ?? 0) >= 0x80) return false;
   return true;
 }
@@ -51,8 +51,8 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * A hash of texts and bytes, to tell contents apart that nobody made to collide: cyrb53, 53 bits.
- * Web standards have no synchronous one.
+ * A 53-bit hash (cyrb53) that tells texts apart. It does not resist an attacker, but the hashes of
+ * the web platform are asynchronous.
  */
 export function hashOf(...parts: readonly (string | Uint8Array)[]): string {
   let [one, other] = [0xdeadbeef, 0x41c6ce57];

@@ -11,8 +11,8 @@ export const SHELLS = ['sh', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
- * A line to paste into a shell: one of POSIX, or PowerShell 7. Stops curl from reading a file for `@`,
- * expanding brackets and adding a media type.
+ * A curl command to paste into a POSIX shell or PowerShell 7. It keeps curl from reading `@` as a
+ * file, expanding brackets, and adding a media type.
  */
 export function curlCommand(
   { method, url, headers, body }: CurlRequest,
@@ -23,7 +23,7 @@ export function curlCommand(
   const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
   const all = body === undefined || hasType ? headers : [...headers, NO_CONTENT_TYPE];
   return [
-    // In PowerShell, `curl` can be an alias of something else.
+    // In PowerShell, `curl` can be an alias of another command.
     shell === 'sh' ? 'curl' : 'curl.exe',
     ...options,
     ...(/[[\]{}]/.test(url) ? ['--globoff'] : []),
@@ -50,7 +50,7 @@ function powershellWord(text: string): string {
   return `"${escaped.replaceAll(/\p{Cc}/gu, (one) => `\`u{${one.charCodeAt(0).toString(16)}}`)}"`;
 }
 
-/** A word for a POSIX shell. Control characters become escapes, which a terminal cannot act on. */
+/** Quotes a word for a POSIX shell. Escapes control characters, which a terminal could obey. */
 export function shellWord(text: string): string {
   if (/^[\w./:-][\w./:~-]*$/.test(text)) return text;
   if (!/\p{Cc}/u.test(text)) return `'${text.replaceAll("'", `'\\''`)}'`;

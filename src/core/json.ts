@@ -11,10 +11,10 @@ export function isObject(value: unknown): value is Json {
   );
 }
 
-/** Text in which a double could lose a digit or a sign: 16 digits, a fraction, an exponent, or -0, but no date. */
+/** JSON in which a double could lose a digit or a sign. Dates do not match. */
 const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]|(?<!\d)-0/;
 
-/** In characters: any shorter number without an exponent is exact as a double. */
+/** In characters: a shorter number without an exponent is exact as a double. */
 const SAFE_LENGTH = 15;
 
 /** Parses JSON without losing a digit of an integer: see `parseNumber`. */
@@ -24,8 +24,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * `parseJson` for what a caller sends: keeps how each number is written. Throws a RangeError with
- * `TOO_DEEP` if it nests too deeply.
+ * Like `parseJson`, but remembers how each number was written, for error messages about a caller's
+ * input. Throws a RangeError with `TOO_DEEP` if the text nests too deeply.
  */
 export function parseInput(text: string): unknown {
   if (isTooDeep(text)) throw new RangeError(TOO_DEEP);
@@ -34,9 +34,9 @@ export function parseInput(text: string): unknown {
 
 export const TOO_DEEP = `it is nested more than ${LIMITS.nesting} levels deep`;
 
-/** Looks at the text: parsers recurse, and where the stack ends V8 may end the process. */
+/** Checks the text itself, because parsers recurse and a stack overflow may end the process. */
 export function isTooDeep(text: string): boolean {
-  // One as short as most bodies cannot be.
+  // A text this short cannot nest too deeply. Most bodies are.
   if (text.length <= LIMITS.nesting) return false;
   let levels = 0;
   return !everyMark(text, (mark) => {
@@ -46,7 +46,7 @@ export function isTooDeep(text: string): boolean {
   });
 }
 
-/** Tests each character outside of strings. */
+/** Whether `test` holds for each character outside of strings. */
 export function everyMark(text: string, test: (mark: string) => boolean): boolean {
   let isInString = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -66,10 +66,10 @@ export function tryParseJson(text: string, parse = parseJson): unknown {
   }
 }
 
-/** Marks a number that became a string. Random, so that no client can send it. */
+/** Marks a string that stands for a number. It is random, so that no client can send it. */
 const NUMBER_PREFIX = `${Math.random().toString(36).slice(2, 10)} `;
 
-/** Turns the numbers that JSON.parse could change into strings with a prefix. */
+/** Parses JSON with `evaluate` for the numbers that JSON.parse could change. */
 function parseExactly(text: string, evaluate: (literal: string) => unknown): unknown {
   try {
     return JSON.parse(prefixNumbers(text), (name, value: unknown) => {
@@ -79,7 +79,7 @@ function parseExactly(text: string, evaluate: (literal: string) => unknown): unk
     });
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    // The original text fails with the right reason and position.
+    // JSON.parse of the original text throws with the right reason and position.
     return JSON.parse(text);
   }
 }
@@ -98,9 +98,9 @@ function mayLoseDigits(literal: string): boolean {
   return !isExact && NUMBER_TEXT.test(literal);
 }
 
-/** Writes JSON with bigints as digits, and numbers that `parseNumber` could not evaluate as they were. */
+/** Writes JSON. Bigints become digits, and a `WrittenNumber` stays as it was written. */
 export function writeJson(value: unknown, indent = 0): string {
-  // Without a replacer, JSON.stringify takes a fraction of the time.
+  // JSON.stringify is several times faster without a replacer.
   if (isPlain(value)) return JSON.stringify(value, undefined, indent) ?? '';
   const mark = (_name: string, part: unknown) =>
     typeof part === 'bigint' || part instanceof WrittenNumber ? `${NUMBER_PREFIX}${part}` : part;
@@ -109,7 +109,7 @@ export function writeJson(value: unknown, indent = 0): string {
 
 const MARKED = new RegExp(`"${NUMBER_PREFIX}([^"]*)"`, 'g');
 
-/** Whether a double holds each number in it. */
+/** Whether JSON.stringify can write the value: it has no bigint and no `WrittenNumber`. */
 function isPlain(value: unknown): boolean {
   if (typeof value === 'bigint' || value instanceof WrittenNumber) return false;
   if (typeof value !== 'object' || value === null) return true;
@@ -117,22 +117,22 @@ function isPlain(value: unknown): boolean {
   return true;
 }
 
-/** A bigint only where a double would lose digits. */
+/** A number, or a bigint where a double would lose digits. */
 export type Int64 = number | bigint;
 
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;
 
-/** As JSON writes them (RFC 8259, section 6): no plus sign, no leading zero. */
+/** The grammar of numbers in JSON (RFC 8259, section 6): no plus sign, no leading zero. */
 export const INTEGER_TEXT = /^-?(?:0|[1-9]\d*)$/;
 export const NUMBER_TEXT = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 export function parseInt64(text: string): bigint | undefined {
-  // The longest int64 has 20 characters; a far longer text would take long to convert.
+  // The longest int64 has 20 characters. Converting a far longer text would take long.
   return text.length > 20 || !INTEGER_TEXT.test(text) ? undefined : toInt64(BigInt(text));
 }
 
-/** The int64 that `parseJson` has read; undefined also for a double that may have been rounded. */
+/** An int64 from a value that `parseJson` has read; undefined if a double may have rounded it. */
 export function toInt64(given: unknown): bigint | undefined {
   const value = plainNumber(given);
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
@@ -146,9 +146,9 @@ const MAX_NUMBER_LENGTH = 400;
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Evaluates a number in JSON: a bigint for an integer that a double cannot hold, such as
- * 9007199254740993 or 1e18 (JSON Schema counts that as one). What neither can hold, such as 1e400,
- * stays as it is.
+ * Evaluates a number of JSON. An integer that a double cannot hold becomes a bigint, such as
+ * 9007199254740993 or 1e18, which JSON Schema counts as an integer. What neither type can hold,
+ * such as 1e400, stays a `WrittenNumber`.
  */
 function parseNumber(literal: string): unknown {
   const double = Number(literal);
@@ -156,7 +156,7 @@ function parseNumber(literal: string): unknown {
     return new WrittenNumber(literal);
   }
   if (!Number.isInteger(double)) return double;
-  // The double may have been rounded: from a fraction, or from another integer.
+  // The double may be rounded from a fraction or from another integer.
   const integer = parseInteger(literal);
   if (integer === undefined) return new WrittenNumber(literal);
   return Number.isSafeInteger(Number(integer)) ? double : integer;
@@ -171,7 +171,7 @@ function parseInteger(literal: string): bigint | undefined {
   return /^0*$/.test(digits.slice(power)) ? BigInt(sign + digits.slice(0, power)) : undefined;
 }
 
-/** A number that a double does not hold, or that JavaScript would write otherwise, such as 1.0 or, in YAML, 007. */
+/** A number that a double cannot hold, or that JavaScript would write differently, as 1.0. */
 export class WrittenNumber {
   readonly json: string;
   readonly text: string;
@@ -195,7 +195,7 @@ export function numberText(value: unknown): string {
   return value instanceof WrittenNumber ? value.text : String(value);
 }
 
-/** What `keepNumber` has kept, as `parseNumber` evaluates it. Other values stay. */
+/** Evaluates a `WrittenNumber` as `parseNumber` does. Other values stay as they are. */
 export function plainNumber(value: unknown): unknown {
   return value instanceof WrittenNumber ? parseNumber(value.json) : value;
 }

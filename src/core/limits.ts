@@ -5,11 +5,11 @@ export const DEFAULTS = {
   seed: 1,
   journal: 1000,
   maxSandboxes: 10_000,
-  /** Milliseconds. */
+  /** How long a reply may be held, in milliseconds. */
   maxHold: 300_000,
-  /** Milliseconds that `health` waits for the reply. */
+  /** How long the command `health` waits for the reply, in milliseconds. */
   healthTimeout: 3000,
-  /** Milliseconds that `check` and `record` wait for the next bytes of a deployment's reply. */
+  /** How long `check` and `record` wait for more bytes of a deployment's reply, in milliseconds. */
   deploymentTimeout: 10_000,
 } as const;
 
@@ -21,13 +21,13 @@ export const STAGING_SANDBOX = 'staging';
 
 export const PERMANENT_SANDBOXES: readonly string[] = [DEFAULT_SANDBOX, STAGING_SANDBOX];
 
-/** How many records of each kind fit in memory together with a list of all of them. */
+/** The most records of a kind: so many, and a list of them all, fit in memory. */
 export const MAX_RECORDS = 1_000_000;
 
 const KIB = 1024;
 const MIB = 1024 ** 2;
 
-/** No cost grows as a product of counts that a caller chooses. docs/errors.md has the reasons. */
+/** No cost may grow as the product of two counts that a caller chooses: see docs/errors.md. */
 export const LIMITS = {
   nesting: 100, // Levels of nesting in JSON and YAML
   problems: 20, // Problems that a message lists
@@ -57,10 +57,10 @@ export const LIMITS = {
   filterText: 200, // Characters of a text that records or exchanges are compared with
 };
 
-/** A name that a caller gives. URLs take `.` and `..` for folders. */
+/** A name that a caller chooses. `.` and `..` are excluded, because URLs treat them as folders. */
 export const NAME_PATTERN = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 
-/** A scenario's name may have any letters, so that it keeps the name of its file. */
+/** A scenario's name may have letters of any script, so that it can match its file's name. */
 export const SCENARIO_NAME_PATTERN = /^(?!\.{1,2}$)[\p{L}\p{M}\p{N}._-]{1,64}$/u;
 
 export const SCENARIO_NAME_FORM = '1 to 64 letters, digits, . _ and -, other than . and ..';

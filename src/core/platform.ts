@@ -1,23 +1,23 @@
 import { isObject } from './json.ts';
 
-/** What the core takes from outside: timers, texts, and a place for warnings. */
+/** What the core needs from its environment: timers, shipped files, and a place for warnings. */
 export interface Platform {
   /**
-   * Calls `act` once. Returns how to cancel. A client waits for it: its socket keeps the process alive, or else the timer
-   * does, as a `fetch` under way would.
+   * Calls `act` once, and returns a function that cancels it. Node does not exit before: a client
+   * is waiting, and its socket or else the timer keeps the process alive.
    */
   readonly after: (milliseconds: number, act: () => void) => () => void;
-  /** Calls `act` again and again. Keeps no process alive. Returns how to cancel. */
+  /** Calls `act` at each interval, without keeping Node alive. Returns how to cancel. */
   readonly every: (milliseconds: number, act: () => void) => () => void;
-  /** Lets other work go on between two pieces of a long one. */
+  /** Yields to other work between two pieces of a long task. */
   readonly pause: () => Promise<void>;
   /** The text of a file that ships with the package, such as `scenarios/slow.yaml`. */
   readonly shippedText: (file: string) => string;
-  /** Tells the operator of a bug, of the mock or of a callback. Never throws, and ends no process. */
+  /** Reports a bug of the mock or of a callback. Never throws, and ends no process. */
   readonly warn: (thrown: unknown) => void;
 }
 
-/** By web standards alone. A server has its own, which fake timers of a test do not stop. */
+/** A platform of web standards only. A server has its own, whose timers no test can fake. */
 export const WEB_PLATFORM: Omit<Platform, 'shippedText'> = {
   after: (milliseconds, act) => {
     const timer = setTimeout(act, milliseconds);
@@ -33,7 +33,7 @@ export const WEB_PLATFORM: Omit<Platform, 'shippedText'> = {
   warn: (thrown) => console.warn(thrown),
 };
 
-/** Lets the process exit before a timer. No web standard has that: the timer of a browser is a number. */
+/** Lets Node exit before the timer fires. In browsers a timer is a number. */
 function letExit(timer: unknown): void {
   if (isObject(timer) && typeof timer.unref === 'function') timer.unref();
 }

@@ -24,7 +24,7 @@ export function problemText({ path, expected, found }: Problem): string {
 
 export interface TextProblem extends Problem {
   readonly message: string;
-  /** The name of the text, and the place in it, from 1; left out if the whole file is wrong. */
+  /** The name of the text, and the place, from 1; no place if the whole file is wrong. */
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
@@ -43,12 +43,12 @@ export function createFileProblem(
   return { path, expected, found, message };
 }
 
-/** The text of a file, or what was found instead, such as `a directory`. */
+/** The text of a file, or what is there instead, such as `a directory`. */
 export type TextReading =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly found: string };
 
-/** A text cannot be used. The message has a line for each of the first 20 problems. */
+/** Thrown for a text that cannot be used. The message lists up to 20 problems. */
 export class ContentError extends Error {
   readonly problems: readonly TextProblem[];
 

@@ -1,11 +1,11 @@
-/** Headers as they are written: names and values alternate. */
+/** Headers in the order and case of the wire: names and values alternate. */
 export type RawHeaders = readonly string[];
 
 export interface Message {
   readonly headers: RawHeaders;
-  /** Undefined if empty or dropped. */
+  /** Undefined if the body is empty, or was too long to keep. */
   readonly body: string | Uint8Array | undefined;
-  /** The text of a body that has a content coding; undefined if it cannot be decoded. */
+  /** The body without its content coding; undefined if it has none or cannot be decoded. */
   readonly decoded?: string | undefined;
   /** How many bytes the body has. */
   readonly size: number;
@@ -17,7 +17,7 @@ export function mayHaveContent(status: number): boolean {
 }
 
 export function findHeader(headers: RawHeaders, name: string): string | undefined {
-  // Each call looks for two: most names differ in length.
+  // Comparing lengths first is faster: every call looks up two names, and most lengths differ.
   for (let at = 0; at < headers.length; at += 2) {
     const known = headers[at];
     if (known?.length === name.length && known.toLowerCase() === name) return headers[at + 1];
@@ -35,7 +35,7 @@ export function pairHeaders(headers: RawHeaders): [name: string, value: string][
   );
 }
 
-/** By name in lower case, as Node has them. */
+/** Headers by their lower-case names, as in Node's `request.headers`. */
 export function mergeHeaders(headers: RawHeaders): Readonly<Record<string, string>> {
   const merged = new Map<string, string>();
   for (const [name, value] of pairHeaders(headers)) {
@@ -46,8 +46,8 @@ export function mergeHeaders(headers: RawHeaders): Readonly<Record<string, strin
 }
 
 /*
- * Header values beyond ASCII are UTF-8, both ways; one that arrives as something else is Latin-1. Node
- * has a character for each byte, as `RawHeaders` do.
+ * Node reads and writes header values as Latin-1, a character for each byte, and so do
+ * `RawHeaders`. The mock sends UTF-8, and reads UTF-8 where a value is valid UTF-8.
  */
 
 export function readHeaderText(raw: string): string {
@@ -72,9 +72,9 @@ export function withoutHeaders(headers: RawHeaders, names: ReadonlySet<string>):
 }
 
 /**
- * In seconds, by a number or a date (RFC 9110, section 10.2.3), which counts from the reply's own.
+ * The seconds in `Retry-After`, from a number or from a date (RFC 9110, section 10.2.3).
  *
- * @param now when the reply was made, unless it says so, in milliseconds since 1970
+ * @param now the time of the reply if it has no `Date` header, in milliseconds since 1970
  */
 export function readRetryAfter(headers: RawHeaders, now: number): number | undefined {
   const value = findHeader(headers, 'retry-after') ?? '';

@@ -1,4 +1,4 @@
-/** The type that has the members of all alternatives of a union. */
+/** The intersection of the members of a union. */
 export type Intersection<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
   all: infer All,
 ) => void

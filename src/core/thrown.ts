@@ -1,4 +1,4 @@
-/** The `code` of one of Node's own errors, such as `EADDRINUSE`. */
+/** The `code` of a Node error, such as `EADDRINUSE`. */
 export function errorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;

@@ -19,7 +19,7 @@ export type AssumptionId = keyof typeof ASSUMPTIONS;
 
 type TableOption<Id extends AssumptionId> = (typeof ASSUMPTIONS)[Id]['options'][number]['name'];
 
-/** An option of an assumption. `rate-limit` also accepts any rate. */
+/** An option of an assumption. `rate-limit` also accepts any other rate, such as `5/s`. */
 export type AssumptionOption<Id extends AssumptionId> =
   | TableOption<Id>
   | (Id extends 'rate-limit' ? `${number}/${'s' | 'm'}` : never);
@@ -40,7 +40,7 @@ export function optionsOf(id: AssumptionId): string[] {
   return assumptionShape(id).options.map(({ name }) => name);
 }
 
-/** The replies that options add. A ground is `assumption=option`. */
+/** The replies that options add. `ground` is the option, such as `cancel-again=404`. */
 export const OPTION_REPLIES = ASSUMPTION_IDS.flatMap((assumption) => {
   const { replies = {}, touches } = assumptionShape(assumption);
   return optionsOf(assumption).flatMap((option) => {
@@ -81,7 +81,7 @@ export function assumptionState(id: AssumptionId, choices: Choices) {
   return { id, topic, question, operations, options, chosen, default: fallback };
 }
 
-/** The query parameters that an operation reads: documented ones, and those of the chosen options. */
+/** The query parameters that an operation reads: documented, or of a chosen option. */
 export function queryNames(id: OperationId, choices: Choices): readonly string[] {
   const { parameters, assumedInputs = [] } = operationShape(id);
   const chosen: Readonly<Record<string, string>> = choices;
@@ -97,7 +97,7 @@ export interface PossibleReply {
   readonly operation: OperationId;
   readonly status: number;
   readonly description: string;
-  /** The options that lead to it, as `id=option`; none if the document prescribes it. */
+  /** The options that lead to this reply, as `id=option`; empty if it is documented. */
   readonly grounds: readonly string[];
 }
 

@@ -19,7 +19,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A percent sign that encodes nothing stands for itself.
+    return text; // A percent sign that is no escape stays as it is.
   }
 }
 
@@ -30,7 +30,7 @@ export function hostName({ hostname }: URL): string {
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)';
 const LOOPBACK_IPV4 = new RegExp(`^127(?:\\.${OCTET}){3}$`);
-/** As a URL spells them: `::1`, or 127.0.0.0/8 mapped to IPv6. */
+/** The spellings of a loopback address in a URL: `::1`, or 127.0.0.0/8 mapped to IPv6. */
 const LOOPBACK_IPV6 = /^\[::(?:1|ffff:7f[\da-f]{2}:[\da-f]{1,4})\]$/;
 
 /** `localhost` and its subdomains are never looked up in the DNS (RFC 6761). */

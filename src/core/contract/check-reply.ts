@@ -35,16 +35,16 @@ export function isViolation({ where }: Deviation): boolean {
 export interface CheckedReply {
   readonly status: number;
   readonly headers: RawHeaders;
-  /** Without its content coding. */
+  /** The body after its content coding is removed. */
   readonly body: string | Uint8Array | undefined;
-  /** Undefined if the body is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: unknown;
 }
 
 /** Part 7 of the document: errors that carry a body use the Error object. */
 const UNDOCUMENTED_ERROR: DocumentedReply = { description: '', body: { record: 'Error' } };
 
-/** Errors for other conditions are not shown, so any is allowed. */
+/** The document does not show every error, so it allows any status from 400 up. */
 export function checkStatus(status: number, operation: OperationId): readonly Deviation[] {
   const { replies } = operationShape(operation);
   const isAllowed = status >= 400 || replies[status] !== undefined;
@@ -52,7 +52,7 @@ export function checkStatus(status: number, operation: OperationId): readonly De
   return isAllowed ? [] : [{ where: 'status', expected, found: String(status) }];
 }
 
-/** What the document does not allow in the body of a status, and its media type. */
+/** Deviations in the body of a reply with this status, and in its media type. */
 export function checkBody(reply: CheckedReply, operation: OperationId): readonly Deviation[] {
   const { status } = reply;
   const replies: Readonly<Record<number, DocumentedReply>> = operationShape(operation).replies;
@@ -68,7 +68,7 @@ function bodyDifferences(
 ): Deviation[] {
   const { length } = content;
   if (body === undefined) {
-    // A client of Node reads no body after a 204, whatever its length.
+    // Node's HTTP client reads no body after a 204, so only Content-Length tells of one.
     const size = length || Number(findHeader(headers, 'content-length') ?? 0);
     return size === 0 ? [] : [{ where: 'body', expected: 'no body', found: `${size} bytes` }];
   }
@@ -112,7 +112,7 @@ function recordDifferences(
     return [{ where: 'type', at: root, expected: `one ${name} object`, found: describe(value) }];
   }
   const record = COMPARED[name];
-  // Null is no value, which an optional field may have.
+  // Null counts as absent, which an optional field may be.
   const members = Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
   const reading = readAs(record, members, root);
   const misfits = reading.ok ? [] : reading.problems;

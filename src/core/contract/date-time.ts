@@ -8,7 +8,7 @@ const LEAP_SECOND = /:60(?=[.Zz+-])/;
 
 export const DAY_MS = 86_400_000;
 
-/** In milliseconds since 1970: a leap second is the one after it. Undefined if it is no date-time. */
+/** Milliseconds since 1970, a leap second as the next one; undefined if it is no date-time. */
 export function parseDateTime(text: string): number | undefined {
   if (!FORM.test(text)) return undefined;
   // Date.parse reads February 30 as March 2.
@@ -16,23 +16,23 @@ export function parseDateTime(text: string): number | undefined {
   if (new Date(day).getUTCDate() !== Number(day.slice(-2))) return undefined;
   if (!LEAP_SECOND.test(text)) return Date.parse(text);
   const second = Date.parse(text.replace(LEAP_SECOND, ':59')) + 1000;
-  // Only the last minute of a day in UTC has one.
+  // Only the last minute of a day in UTC can have a leap second.
   return Math.floor(second / 1000) % (DAY_MS / 1000) === 0 ? second : undefined;
 }
 
 export type DateFormat = 'utc-seconds' | 'utc-millis' | 'offset';
 
-/** The form that `utc-seconds` writes, and that fixtures and generated stores have. */
+/** The format of the option `utc-seconds`, which fixtures and generated stores also use. */
 const UTC_SECONDS = /^(\d{4}-\d\d-\d\dT)(\d\d)(:\d\d:\d\d)Z$/;
 
 const WRITTEN_OFFSET = '+02:00';
 const WRITTEN_OFFSET_HOURS = 2;
 
-/** The same instant in another form, unless its year there would not have four digits. */
+/** The same instant in another format. Unchanged if its year would not have four digits there. */
 export function formatDateTime(text: string, format: DateFormat): string {
   const [, day, hour = '', rest] = UTC_SECONDS.exec(text) ?? [];
   const localHour = Number(hour) + WRITTEN_OFFSET_HOURS;
-  // Without a Date: a list of 100,000 orders would hold other requests up.
+  // This avoids Date: formatting a list of 100,000 orders would block other requests.
   if (day !== undefined && format === 'utc-seconds') return text;
   if (day !== undefined && format === 'utc-millis') return `${day}${hour}${rest}.000Z`;
   if (day !== undefined && localHour < 24) {

@@ -9,9 +9,9 @@ interface OperationParameter {
   readonly in: 'path' | 'query';
   readonly shape: Shape<unknown>;
   readonly description: string;
-  /** A value that the default fixture answers. */
+  /** A value for which the default fixture has an answer. */
   readonly example: string | number;
-  /** The records of which a path parameter names one. */
+  /** The collection that a path parameter's id refers to. */
   readonly finds?: 'animals' | 'orders';
   readonly minimum?: number;
   readonly maximum?: number;
@@ -29,21 +29,21 @@ interface AssumedInput {
 export interface RequestChange {
   readonly id?: string;
   readonly query?: string;
-  /** The key to send; null for none. */
+  /** The API key to send; null sends none. */
   readonly key?: string | null;
-  /** A number stands for a body of that many bytes. */
+  /** A number stands for a body of so many bytes. */
   readonly body?: string | number;
   readonly mediaType?: string;
-  /** How many times it is sent; the last reply counts. */
+  /** How many times the request is sent. The last reply counts. */
   readonly times?: number;
 }
 
-/** How to get a reply from a mock with the default fixture. */
+/** How to make a mock with the default fixture give a certain reply. */
 export interface Way {
   readonly send?: RequestChange;
-  /** Calls of the control API, such as `PATCH /orders/1 {"status":"shipped"}`. */
+  /** Calls of the control API to make first, such as `PATCH /orders/1 {"status":"shipped"}`. */
   readonly arrange?: readonly string[];
-  /** One that ships. */
+  /** A shipped scenario to activate first. */
   readonly scenario?: string;
 }
 
@@ -51,7 +51,7 @@ export interface DocumentedReply {
   readonly description: string;
   readonly body?: { readonly record: RecordName; readonly list?: true };
   readonly bodyNotShown?: true;
-  /** Only an error has one: the example of the operation gets its success. */
+  /** Only for errors: the example of the operation gets its success. */
   readonly way?: Way;
 }
 
@@ -77,9 +77,9 @@ export interface OperationShape {
   /** The last day of the operation, an ISO 8601 date. */
   readonly sunset?: string;
   readonly stability?: 'experimental';
-  /** Inputs that only an option of an assumption reads. */
+  /** Inputs that the operation reads only under some option of an assumption. */
   readonly assumedInputs?: readonly AssumedInput[];
-  /** The document says that it returns everything, whatever the query asks for. */
+  /** The document says that the operation returns everything, so a filter has no effect. */
   readonly returnsAll?: true;
 }
 
@@ -92,7 +92,7 @@ const UNAUTHORIZED = {
   way: { send: { key: null }, scenario: 'invalid-keys' },
 } as const satisfies ReplyRow;
 
-/** The id of no record of the default fixture. */
+/** An id that no record of the default fixture has. */
 export const UNKNOWN_ID = '999999';
 
 const PET_ID = {
@@ -244,10 +244,10 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, OperationShape>;
 
-/** The id of an operation, such as `getPet`. */
 /** When the last day of `getPet` is over. */
 export const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + DAY_MS;
 
+/** The id of an operation, such as `getPet`. */
 export type OperationId = keyof typeof OPERATIONS;
 
 export const OPERATION_IDS = rowNames(OPERATIONS);

@@ -1,4 +1,4 @@
-/** RFC 9110, section 15; RFC 6585; RFC 4918. */
+/** Statuses of RFC 9110 (section 15), RFC 6585 and RFC 4918. */
 const PHRASES = `
 200 OK, 201 Created, 202 Accepted, 204 No Content, 205 Reset Content, 206 Partial Content,
 301 Moved Permanently, 302 Found, 303 See Other, 304 Not Modified, 307 Temporary Redirect,
@@ -11,7 +11,7 @@ const PHRASES = `
 503 Service Unavailable, 504 Gateway Timeout, 505 HTTP Version Not Supported,
 507 Insufficient Storage`;
 
-/** The reason phrase of a status, such as `Not Found`; empty for one that nobody registered. */
+/** The reason phrase of a status, such as `Not Found`; empty for an unregistered status. */
 export function reasonPhrase(status: number): string {
   return new RegExp(`${status} ([^,]+)`).exec(PHRASES)?.[1] ?? '';
 }

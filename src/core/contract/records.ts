@@ -12,11 +12,11 @@ import {
 } from '../shape/shapes.ts';
 import { DATE_TIME } from './date-time.ts';
 
-/** The statuses that the document has seen. It does not exclude others. */
+/** The statuses that the document has seen. It does not rule out others. */
 export const SEEN_ANIMAL_STATUSES = ['available', 'pending', 'sold'] as const;
 const SEEN_INVENTORY_STATUSES = ['available', 'sold'] as const;
 
-/** The rule for cancelling names them. The document's order has no such field. */
+/** The cancel rule mentions these statuses. An order of the document has no such field. */
 export const ORDER_STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
@@ -35,7 +35,7 @@ export const INTEGER = scalar<number>(
 
 export const TEXT = bounded(ANY_TEXT);
 
-/** Lists, the journal and remembered states hold whole records, so their cost is bounded with this. */
+/** Limits the length: lists, the journal and remembered states hold whole records. */
 function bounded(shape: Shape<string, string>): Shape<string, string> {
   return {
     ...shape,
@@ -51,18 +51,18 @@ function bounded(shape: Shape<string, string>): Shape<string, string> {
   };
 }
 
-/** Text with these values, and others. An editor offers examples for completion. */
+/** Text that is usually one of these values, which an editor offers as examples. */
 export function textLike(seen: readonly string[]): Shape<string, string> {
   return { ...TEXT, schema: { ...TEXT.schema, examples: seen, 'x-seen-values': seen } };
 }
 
-/** The values of a text that the document has seen, or the only ones. */
+/** The values of a text that the document has seen, or those of its enum. */
 export function knownValues({ schema }: Shape<unknown>): readonly string[] {
   const values = schema['x-seen-values'] ?? schema.enum;
   return Array.isArray(values) ? values : [];
 }
 
-/** For records of a client or a deployment, which may have more members: see `unknownMembers`. */
+/** Ignores unknown members, which clients and deployments may send: see `unknownMembers`. */
 const OPEN = { open: true } as const;
 
 export const RECORDS = {
@@ -119,7 +119,7 @@ export type RecordName = keyof typeof RECORDS;
 
 const { members: ORDER } = RECORDS.Order;
 
-/** Unlike a documented order, a stored one must have an id, and has a status. */
+/** A stored order must have an id, unlike an order in the document, and it has a status. */
 const STORED = {
   animals: object(RECORDS.Animal.members),
   inventory: object(RECORDS.InventoryEntry.members),
@@ -153,7 +153,7 @@ export interface RecordJson {
   readonly inventory: EntryJson;
   readonly orders: OrderJson;
 }
-/* With names, so that published types do not spell out each record wherever it is. */
+/* Named, so that published types refer to these records instead of spelling them out. */
 export interface AnimalJson extends JsonOf<'animals'> {}
 export interface EntryJson extends JsonOf<'inventory'> {}
 export interface OrderJson extends JsonOf<'orders'> {}

@@ -15,24 +15,24 @@ interface ServiceRoute {
   readonly allow: string;
 }
 
-/** The parts of a request target (RFC 9112, section 3.2), as the client wrote them. */
+/** A parsed request target (RFC 9112, section 3.2), spelled as the client sent it. */
 export interface Target {
   readonly url: string;
   readonly path: string;
-  /** `/~NAME` if the path begins with it, valid or not. */
+  /** `/~NAME` if the path begins with it, even if NAME is invalid; otherwise empty. */
   readonly mount: string;
-  /** NAME; undefined for the default sandbox. */
+  /** The NAME in `/~NAME`; undefined for the default sandbox. */
   readonly sandbox: string | undefined;
   readonly below: string;
-  /** The question mark and what follows it. */
+  /** The query with its question mark. */
   readonly search: string;
-  /** Undefined if the service has nothing at this path. */
+  /** Undefined if the service has no such path. */
   readonly route: ServiceRoute | undefined;
-  /** The segment at the route's parameter, decoded. */
+  /** The percent-decoded id in the path. */
   readonly pathId: string | undefined;
 }
 
-/** Keyed by path; a path that ends in a parameter is keyed by its prefix, slash included. */
+/** Routes by path. A path with a parameter is listed by what precedes that, with the slash. */
 const routes = new Map<string, ServiceRoute>();
 
 for (const id of OPERATION_IDS) {
@@ -80,7 +80,7 @@ function decodeSegment(segment: string): string {
 
 const NO_QUERY: readonly (readonly [string, string])[] = [];
 
-/** A name and a value without escapes, which need no decoder. */
+/** A single `name=value` without escapes, which can be read without a decoder. */
 const PLAIN_PAIR = /^\?([\w.~-]+)=([\w.~-]*)$/;
 
 export function parseQuery({ search }: Target): typeof NO_QUERY {
@@ -90,16 +90,16 @@ export function parseQuery({ search }: Target): typeof NO_QUERY {
   return [[name, value]];
 }
 
-/** What a target is for that is for the mock itself: its control API, its pages, or a root. */
+/** A target that belongs to the mock itself: its control API, its pages, or a root such as `/`. */
 export interface ControlTarget {
-  /** Where the control API of its sandbox is, such as `/~NAME/__mock`. */
+  /** The base path of the sandbox's control API, such as `/~NAME/__mock`. */
   readonly mount: string;
-  /** The sandbox that the path names, valid or not. */
+  /** The sandbox that the path names. The name may be invalid. */
   readonly sandboxName: string;
-  /** The path below the mount, as the client wrote it. */
+  /** The path below the mount, as the client sent it. */
   readonly path: string;
   readonly search: string;
-  /** Whether it is for the root above the mount, with or without its slash. */
+  /** Whether the target is `/` or `/~NAME`, with or without a slash at its end. */
   readonly isRoot: boolean;
 }
 
@@ -118,7 +118,7 @@ export function findControlTarget(target: Target): ControlTarget | undefined {
   return { mount: mount + CONTROL_PATH, sandboxName: sandbox, path, search, isRoot: false };
 }
 
-/** The path below the service's base path, and the query; undefined for a path outside. */
+/** The path below `/v1` with its query; undefined for a path outside of `/v1`. */
 export function belowBase({ below, search }: Target): string | undefined {
   const path = pathBelow(BASE_PATH, below);
   return path === undefined ? undefined : path + search;
@@ -130,25 +130,25 @@ function pathBelow(base: string, path: string): string | undefined {
 }
 
 export interface Address {
-  /** The server: a whole URL, or the path where an app has mounted the mock. */
+  /** The base URL of the server, or the path where an app mounts the mock. */
   readonly root: string;
   readonly sandbox: string;
 }
 
 const RESOURCES = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path.split('/')[1]))];
 
-/** `/v1` followed by anything but a path of the service belongs to the mount, as in `/v1/mock`. */
+/** `/v1` belongs to the mount if what follows is not a path of the service, as in `/v1/mock`. */
 const ADDRESS = new RegExp(
   `^(.*?)(?:/~([^/]*))?(?:${CONTROL_PATH}(?:/.*)?|${BASE_PATH}(?:/(?:${RESOURCES.join('|')})(?:/.*)?)?)?/*$`,
 );
 
-/** Splits an address of a server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
+/** Splits the URL of a mock into server and sandbox. It may end in `/~NAME`, `/v1` or `/__mock`. */
 export function parseAddress(address: string): Address {
   const [, root = address, sandbox = DEFAULT_SANDBOX] = ADDRESS.exec(address) ?? [];
   return { root, sandbox };
 }
 
-/** Above the service and the control API of a sandbox. */
+/** The URL of a sandbox, to which `/v1` or `/__mock` can be appended. */
 export function formatAddress({ root, sandbox }: Address): string {
   return sandbox === DEFAULT_SANDBOX ? root : `${root}/~${sandbox}`;
 }

@@ -1,15 +1,15 @@
 export interface Instant {
   /** In milliseconds since 1970. */
   readonly wall: number;
-  /** By `steadyNow`. */
+  /** In milliseconds since 1970, by `steadyNow`. */
   readonly steady: number;
 }
 
-// Taken when this is loaded: a test in the same process may fake the globals.
+// Read when the module loads, because tests in the same process may fake the globals later.
 const { timeOrigin } = performance;
 const sinceOrigin = performance.now.bind(performance);
 
-/** By a clock that nobody sets, in milliseconds since 1970: servers of a fleet compare instants. */
+/** Milliseconds since 1970 by a clock that nobody sets. Servers of a fleet compare them. */
 export function steadyNow(): number {
   return timeOrigin + sinceOrigin();
 }
@@ -21,12 +21,12 @@ export function currentInstant(): Instant {
 export interface Clock {
   /** Milliseconds ahead of the system time. */
   readonly ahead: number;
-  /** When it stands still, in milliseconds since 1970. */
+  /** Where a frozen clock stands, in milliseconds since 1970; undefined if it runs. */
   readonly frozenAt: number | undefined;
 }
 
 export interface ClockSetting {
-  /** In milliseconds since 1970; by default, the current time of the clock. */
+  /** In milliseconds since 1970; if left out, the time that the clock shows now. */
   readonly now?: number | undefined;
   readonly frozen?: boolean | undefined;
 }
@@ -44,7 +44,7 @@ export function isReal({ ahead, frozenAt }: Clock): boolean {
   return ahead === 0 && frozenAt === undefined;
 }
 
-/** Undefined rather than false: a journal leaves it out. */
+/** Undefined in place of false, so that the journal leaves the member out. */
 export function isMoved(clock: Clock): true | undefined {
   return isReal(clock) ? undefined : true;
 }
@@ -63,7 +63,7 @@ export function setClock(
   return isSame ? clock : { ahead, frozenAt };
 }
 
-/** Undefined if the new time is not in the years 1970 to 9999. By default, a frozen clock stays so. */
+/** Undefined if the new time is outside of 1970 to 9999. A frozen clock stays frozen. */
 export function advanceClock(
   clock: Clock,
   milliseconds: number,

@@ -27,7 +27,7 @@ type BodyJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-/** Parsed once, for everything that reads it. */
+/** The body of a request. Everything that reads it shares one parsed value. */
 export class BodyBytes {
   readonly kind = 'bytes';
   readonly bytes: Uint8Array;
@@ -45,7 +45,7 @@ export class BodyBytes {
 
 function parseBytes(bytes: Uint8Array): BodyJson {
   const text = toText(bytes);
-  // Invalid bytes become U+FFFD. Looking for that is faster than validating every byte.
+  // Decoding replaces invalid bytes by U+FFFD. Searching for it is faster than checking each byte.
   if (text.includes('\uFFFD') && !isUtf8(bytes)) {
     return { ok: false, problem: 'body: expected JSON in UTF-8, found bytes that are not UTF-8' };
   }
@@ -57,12 +57,12 @@ function parseBytes(bytes: Uint8Array): BodyJson {
   }
 }
 
-/** The headers of a request by their names in lower case, as Node has them. */
+/** Headers by their lower-case names, as in Node's `request.headers`. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface Call {
   readonly operation: OperationId;
-  /** As the client sent it, for links to other pages. */
+  /** The path as the client sent it. Links to the next page repeat it. */
   readonly path: string;
   /** The id in the path, percent-decoded; undefined if the path has none. */
   readonly pathId: string | undefined;
@@ -83,13 +83,13 @@ const NO_VALUES: Query = {};
 export class InputReader {
   readonly #call: Call;
   readonly decidedBy: AssumptionTrace;
-  // Created when needed: most requests have no problem.
+  // Created on demand, since most requests have no problem.
   #problems: string[] | undefined;
-  /** Assumptions that have an option which accepts the whole input. */
+  /** Assumptions with an option under which the whole input would be accepted. */
   #avoidableBy: readonly AssumptionId[] | undefined;
-  /** Assumptions that have an option which refuses what was accepted. */
+  /** Assumptions whose chosen option accepts something that another option refuses. */
   #acceptedBy: AssumptionId[] | undefined;
-  /** The 413 or 415 if the body was not read. */
+  /** The 413 or 415 of a body that was not read. */
   #unreadable: Reply | undefined;
 
   constructor(call: Call, decidedBy: AssumptionTrace) {
@@ -97,15 +97,15 @@ export class InputReader {
     this.decidedBy = decidedBy;
   }
 
-  /** Another option of the assumptions in `avoidableBy` would accept the input. */
+  /** Adds a problem. Each assumption in `avoidableBy` has an option that would accept the input. */
   problem(text: string, ...avoidableBy: readonly AssumptionId[]): void {
     this.#problems ??= [];
     this.#problems.push(text);
-    // Another option avoids the refusal only if it removes every problem.
+    // An option avoids the refusal only if it removes all problems, so keep the common assumptions.
     this.#avoidableBy = this.#avoidableBy?.filter((id) => avoidableBy.includes(id)) ?? avoidableBy;
   }
 
-  /** The chosen option of an assumption accepts input that another refuses. */
+  /** Notes that the chosen option of `id` accepts what another option refuses. */
   addAcceptedBy(id: AssumptionId): void {
     this.#acceptedBy ??= [];
     this.#acceptedBy.push(id);
@@ -128,7 +128,7 @@ export class InputReader {
     return this.decidedBy.choices['invalid-input'] === '422' ? 422 : 400;
   }
 
-  /** The reply does not refuse the input, so what accepted it decides, too. */
+  /** Adds these assumptions to the basis, since they let the input through. */
   addAccepting(): void {
     for (const id of this.#acceptedBy ?? []) this.decidedBy.add(id);
   }
@@ -154,7 +154,7 @@ export class InputReader {
     this.problem(`${name}: expected ${expected}, found ${describe(text)}`);
   }
 
-  /** `unknown-query` decides about parameters that the operation does not read. */
+  /** Reads the query. `unknown-query` decides whether unknown parameters are refused. */
   query(): Query {
     const { query, operation } = this.#call;
     if (query.length === 0) return NO_VALUES;
@@ -239,7 +239,7 @@ export class InputReader {
   }
 }
 
-/** JSON has only one charset (RFC 8259, section 8.1). */
+/** Only UTF-8 is JSON (RFC 8259, section 8.1), so another charset is not accepted. */
 function isJsonMediaType(contentType = ''): boolean {
   if (contentType === 'application/json') return true;
   const [type, ...parameters] = contentType.toLowerCase().split(';');

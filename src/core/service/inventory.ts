@@ -65,7 +65,7 @@ export function withQuantity(
   before: InventoryEntry,
   wanted: number,
 ): { readonly entry: InventoryEntry; readonly store: Store } {
-  // A sum can exceed what the reader of a record accepts.
+  // The sum can be larger than a quantity may be, so it is clamped.
   const quantity = Math.min(Math.max(wanted, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
   const follows = choices['inventory-status'] === 'follows-quantity';
   const status = follows ? stockStatus(quantity) : before.status;

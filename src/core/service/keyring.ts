@@ -1,8 +1,8 @@
-/** Works out of the box. */
+/** The API key that every mock accepts by default. */
 export const DEMO_KEY = 'demo-key';
 const DEFAULT_READ_ONLY_KEYS = ['demo-read-only-key'] as const;
 
-/** Of the document's second deployment. */
+/** The API key of the document's second deployment, staging. */
 export const STAGING_KEY = 'staging-key';
 
 export interface Keyring {
@@ -10,9 +10,9 @@ export interface Keyring {
   readonly readOnly: ReadonlySet<string>;
   readonly invalid: ReadonlySet<string> | 'all';
   readonly allReadOnly: boolean;
-  /** Accepts every key that is not listed as invalid. */
+  /** Whether every key is accepted that is not listed as invalid (`--any-key`). */
   readonly any: boolean;
-  /** When keys expire. `all` applies to keys without their own entry. */
+  /** When each key expires. The entry `all` applies to keys without their own. */
   readonly expires: ReadonlyMap<string, Expiry>;
 }
 
@@ -29,10 +29,10 @@ export interface KeyLists {
   readonly expires?: ReadonlyMap<string, Expiry> | undefined;
 }
 
-/** No scenario changes them. */
+/** The keys of staging. No scenario changes them. */
 export const STAGING_KEYS: KeyLists = { valid: [STAGING_KEY], readOnly: [] };
 
-/** `valid` replaces all default keys, so that no publicly known key works; `readOnly` only its own. */
+/** `valid` replaces every default key, as all are public; `readOnly` only the read-only one. */
 export function createKeyring(lists: KeyLists): Keyring {
   const { valid, readOnly, allReadOnly = false, invalid, any = false, expires = NEVER } = lists;
   return {
@@ -57,7 +57,7 @@ export interface KeyRefusal {
   readonly tokenGiven: boolean;
 }
 
-/** What a key may do, or why it is refused. It comes as RFC 6750, section 2.1 says. */
+/** Finds what a key may do, or why it is refused. It is a bearer token (RFC 6750, section 2.1). */
 export function checkKey(
   keys: Keyring,
   authorization: string | undefined,
@@ -74,7 +74,7 @@ export function checkKey(
   if (expiresAt !== undefined && now >= expiresAt) return refuseKey('the key has expired', true);
   if (keys.readOnly.has(key)) return { ok: true, key, readOnly: true };
   if (keys.any || keys.valid.has(key)) return { ok: true, key, readOnly: keys.allReadOnly };
-  // Clients confuse the two deployments.
+  // Clients confuse the keys of the two deployments, so the message names the right one.
   if (key === STAGING_KEY) return refuseKey('this key is for staging, at /~staging/v1', true);
   const hint = keys.valid.has(STAGING_KEY) ? `; staging accepts ${STAGING_KEY}` : '';
   return refuseKey(`the key is unknown${hint}`, true);
@@ -84,7 +84,7 @@ function refuseKey(reason: string, tokenGiven = false): KeyCheck {
   return { ok: false, reason, tokenGiven };
 }
 
-/** Whether the whole token is a listed key, `~` included. */
+/** Whether the whole token is a listed key, even if it looks like `KEY~SANDBOX`. */
 export function isListedKey(keys: Keyring, authorization: string | undefined): boolean {
   const key = bearerToken(authorization) ?? '';
   const { valid, readOnly, invalid, expires } = keys;
@@ -94,14 +94,14 @@ export function isListedKey(keys: Keyring, authorization: string | undefined): b
 
 const BEARER = /^Bearer(?: +(.*))?$/i;
 
-/** Empty if there is none, undefined for another scheme. */
+/** The token; empty if the header has none, undefined if it has another scheme. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined;
   const bearer = BEARER.exec(authorization);
   return bearer === null ? undefined : (bearer[1] ?? '').trim();
 }
 
-/** How many keys are counted: with `--any-key`, clients can invent any number. */
+/** How many keys have a counter. With `--any-key`, clients can invent any number of keys. */
 const MAX_KEYS = 1000;
 
 interface RateWindow {
@@ -110,7 +110,7 @@ interface RateWindow {
   readonly count: number;
 }
 
-/** The windows by key, in the order of their latest requests. */
+/** The rate window of each key, the most recently used key last. */
 export type RateWindows = ReadonlyMap<string, RateWindow>;
 
 export const NO_RATES: RateWindows = new Map();
@@ -119,11 +119,11 @@ export type Rate = `${number}/${'s' | 'm'}`;
 
 export interface RateCount {
   readonly rates: RateWindows;
-  /** The seconds until the next window; undefined within the limit. */
+  /** The seconds until the next window begins; undefined if the request is within the limit. */
   readonly wait: number | undefined;
 }
 
-/** A window starts with its first request. */
+/** Counts a request of a key. Its window begins with the first request, not at a full second. */
 export function countRequest(before: RateWindows, key: string, rate: Rate, now: number): RateCount {
   const [max, unit] = rate.split('/');
   const length = unit === 's' ? 1000 : 60_000;
@@ -142,7 +142,7 @@ export function countRequest(before: RateWindows, key: string, rate: Rate, now: 
   return { rates, wait: Math.max(1, Math.ceil((startedAt + length - now) / 1000)) };
 }
 
-/** A key that these lists accept, if there is one. */
+/** The first of these keys that works; undefined if none does. */
 export function findWorkingKey(lists: KeyLists): string | undefined {
   const { valid, readOnly, invalid, any } = createKeyring(lists);
   const candidates = [...valid, ...readOnly, ...(any ? ['any-key'] : [])];

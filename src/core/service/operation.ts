@@ -25,7 +25,7 @@ export interface ServiceState {
   readonly represent: Representation;
   readonly keys: Keyring;
   readonly rates: RateWindows;
-  /** Draws depend on it, a record and a field, never on the order of calls. */
+  /** Random values depend on it, a record and a field, never on the order of calls. */
   readonly seed: number;
   /** By the clock of the sandbox, in milliseconds since 1970. */
   readonly now: number;
@@ -45,7 +45,7 @@ export interface ReplyWithStore {
   readonly store: Store;
 }
 
-/** Adds the checks that all operations share, in the order of `check-order`, and headers of all replies. */
+/** Adds what all operations share: the checks, in the order of `check-order`, and headers. */
 export function operation<Input>(
   id: OperationId,
   read: (reader: InputReader, state: ServiceState) => Input | undefined,
@@ -68,7 +68,7 @@ export function operation<Input>(
   ): Reply | ReplyWithStore => {
     const denial = refuseAccess(state, check, writes, wait);
     const inputFirst = state.choices['check-order'] === 'input-first';
-    // The document prescribes this for any input.
+    // The document prescribes this 401 whatever the input is.
     if (denial?.status === 401 && !inputFirst) return denial;
 
     const decidedBy = new AssumptionTrace(state.choices);
@@ -105,7 +105,7 @@ export function operation<Input>(
   };
 }
 
-/** @param wait the seconds until the rate limit allows another request */
+/** @param wait the seconds until the rate limit allows another request, if it is exceeded */
 function refuseAccess(
   state: ServiceState,
   check: KeyCheck,
@@ -141,27 +141,27 @@ function startTrace({ choices }: ServiceState, id: AssumptionId): AssumptionTrac
   return decidedBy;
 }
 
-/** RFC 6750, section 3: the challenge has an error code only if a token was given. */
+/** The challenge names an error only if the client sent a token (RFC 6750, section 3). */
 export function challenge(choices: Choices, tokenGiven: boolean): readonly string[] {
   if (choices['auth-challenge'] === 'absent') return [];
   const error = tokenGiven ? ', error="invalid_token"' : '';
   return ['WWW-Authenticate', `Bearer realm="petstore"${error}`];
 }
 
-/** Both the key and the input are bad, so the order of the checks decided. */
+/** Both the key and the input are bad, so the basis names `check-order`, which chose the error. */
 function dueToOrder({ choices }: ServiceState, winner: Reply): Reply {
   const by = [`check-order=${choices['check-order']}`, ...listAssumptions(winner.basis)];
   return { ...winner, basis: { kind: 'assumed', by } };
 }
 
-/** Another option would have refused the input, with another status. */
+/** Adds to the basis the options that accepted the input, if others would have refused it. */
 function markAssumed(reply: Reply, reader: InputReader): Reply {
   if (reply.status === reader.refusalStatus) return reply;
   reader.addAccepting();
   return { ...reply, basis: reader.decidedBy.assumed };
 }
 
-/** Another option would have refused the input first. */
+/** Adds to a refusal's basis the options that accepted the input, which was checked first. */
 function dueToInput(denial: Reply, reader: InputReader): Reply {
   reader.addAccepting();
   const by = [...listAssumptions(denial.basis), ...listAssumptions(reader.decidedBy.basis)];

@@ -23,7 +23,7 @@ export const listOrders = operation(
     const { choices, store } = state;
     const isDueShown =
       choices['order-status-field'] === 'shown' && choices['order-shipping'] === 'at-ship-date';
-    // A list that depends on the clock is not kept.
+    // A list whose statuses depend on the clock must not be cached.
     const list = isDueShown
       ? writeOrders(state, (order) => ({ ...order, status: currentStatus(state, order) }))
       : store.orders.list(choices, '', () => writeOrders(state));
@@ -101,7 +101,7 @@ function cancelAgain(state: ServiceState, orderId: bigint, decidedBy: Assumption
 
 type ConflictCode = 'order_already_shipped' | 'order_already_cancelled';
 
-/** A 409. The document does not show its body. */
+/** Creates a 409. The document does not show what its body is. */
 function conflict(decidedBy: AssumptionTrace, code: ConflictCode, message: string): Reply {
   const content = conflictContent(decidedBy, code, message);
   return createReply(decidedBy.basis, 409, content, [], message);

@@ -13,7 +13,7 @@ export type AnimalFilter = (animal: Animal) => boolean;
 export interface PetsQuery {
   readonly limit: number;
   readonly filters: readonly AnimalFilter[];
-  /** By a cursor: the id of the last animal on the previous page. */
+  /** The id of the last animal on the previous page, which a cursor encodes. */
   readonly after: bigint | undefined;
   readonly offset: number;
 }
@@ -25,7 +25,7 @@ export function petsPageReply(
   call: Call,
 ): Reply {
   const { choices, seed, store } = state;
-  // All of the query, so that no parameter can be forgotten.
+  // The cache key has the whole query, so that no parameter can be forgotten.
   const key = call.query.length === 0 ? `${seed}` : `${seed} ${JSON.stringify(call.query)}`;
   const { text, next, total } = store.animals.list(choices, key, () => writePage(state, page));
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
@@ -64,7 +64,7 @@ function writePage(state: ServiceState, page: PetsQuery): ListText {
   };
 }
 
-/** The id to continue after, of an animal that may be gone. */
+/** The id after which the page begins. That animal may have been removed. */
 export function readCursor(reader: InputReader, cursor: string): bigint | undefined {
   const id = parseInt64(decodeCursor(cursor));
   if (id === undefined) {
@@ -106,7 +106,7 @@ function countMatches({ store: { animals } }: ServiceState, { filters }: PetsQue
   return count;
 }
 
-/** By a random number for each id, so that a new animal does not move others; from the place of `after`. */
+/** Sorts by a random number for each id, so that a new animal does not move the others. */
 function shuffle(records: Records<Animal>, seed: number, after?: bigint): readonly Animal[] {
   const rankOf = (id: bigint): Rank => ({ id, rank: randomForId(seed, id, 'shuffledRank') });
   const start = after === undefined ? undefined : rankOf(after);

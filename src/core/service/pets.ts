@@ -139,7 +139,7 @@ function readNewAnimal(reader: InputReader): Omit<Animal, 'id'> | undefined {
 }
 
 function readNameLength(reader: InputReader, name: string): void {
-  // Code points, as JSON Schema counts characters.
+  // JSON Schema counts characters in code points.
   const length = name.length > MAX_NAME_LENGTH ? [...name].length : name.length;
   const choice = reader.decidedBy.choices['name-limits'];
   if (length > 0 && length <= MAX_NAME_LENGTH) return;
@@ -150,7 +150,7 @@ function readNameLength(reader: InputReader, name: string): void {
   } else reader.addAcceptedBy('name-limits');
 }
 
-/** In seconds since 1970: 2025-12-05. Invented, as the successor's address is: the document has neither. */
+/** 2025-12-05 in seconds since 1970. Made up, as the successor's address is. */
 const DEPRECATED_AT = 1_764_892_800;
 
 const DEPRECATION_HEADERS: readonly string[] = [
@@ -198,21 +198,21 @@ export function unknownPet(state: ServiceState, petId: bigint, decidedBy: Assump
   return errorReply(decidedBy, 'pet_not_found', status, `no animal has the id ${petId}`);
 }
 
-/** A double cannot represent every integer above this one. */
+/** Above 2^53, doubles cannot represent every integer. */
 const BEYOND_DOUBLES = 2n ** 53n;
 
-/** Undefined if `assigned-ids` is `next` and no int64 is left. */
+/** Undefined if `assigned-ids=next` has no int64 left. */
 function nextId(state: ServiceState, decidedBy: AssumptionTrace): bigint | undefined {
   const { animals } = state.store;
   const next = (animals.highestId ?? 0n) + 1n;
   const exhausted = next > INT64_MAX;
-  // Only then do the options lead to different statuses.
+  // Only when ids are exhausted do the options lead to different statuses.
   if (exhausted) decidedBy.add('assigned-ids');
   if (state.choices['assigned-ids'] === 'next') return exhausted ? undefined : next;
   for (let count = BigInt(animals.size); ; count += 1n) {
     const high = BigInt(randomForId(state.seed, count, 'assignedHigh') >>> 2);
     const low = BigInt(randomForId(state.seed, count, 'assignedLow'));
-    // Odd, so that a double cannot hold it.
+    // An odd id above 2^53 is one that a double cannot hold.
     const id = BEYOND_DOUBLES + (((high << 32n) | low) >> 1n) * 2n + 1n;
     if (!animals.has(id)) return id;
   }

@@ -15,11 +15,11 @@ import type { Message, RawHeaders } from '../raw-http.ts';
 import type { ObjectMembers } from '../shape/objects.ts';
 
 /**
- * What a reply rests on.
+ * Why a reply has its status.
  *
- * - `documented`: the document prescribes this status for this case.
- * - `assumed`: the document does not, or another option of the assumptions in `by` would have led to
- *   another status. `by` is empty for the statuses of HTTP itself.
+ * - `documented`: the document prescribes it for this case.
+ * - `assumed`: the document leaves it open. Another option of the assumptions in `by` would have
+ *   led to another status. `by` is empty for the statuses of HTTP itself.
  * - `forced`: a rule of a scenario or the request itself asked for it; `by` names which.
  * - `upstream`: a deployment gave it.
  */
@@ -30,9 +30,9 @@ export type Basis =
   | { readonly kind: 'upstream' };
 
 export interface OffContract {
-  /** What the document does not allow in the reply. */
+  /** Each deviation of the reply from the document. */
   readonly problems: readonly string[];
-  /** Whether the scenario declares it. */
+  /** Whether the scenario says `offContract: true`. */
   readonly declared: boolean;
 }
 
@@ -46,7 +46,7 @@ export function findOffContract(basis: Basis): OffContract | undefined {
   return basis.kind === 'forced' ? basis.offContract : undefined;
 }
 
-/** A body and its media type; neither if there is none. A deployment's has its type among its headers. */
+/** A body and its media type, if any. A deployment's media type is among its headers. */
 export interface Content {
   readonly body: string | Uint8Array | undefined;
   readonly mediaType: string | undefined;
@@ -54,26 +54,26 @@ export interface Content {
 
 export const EMPTY: Content = { body: undefined, mediaType: undefined };
 
-/** A reply as whoever answers makes it. `finishReply` adds the headers with which it is sent and kept. */
+/** A reply before `finishReply` adds the headers that are common to all replies. */
 export interface Reply extends Message {
   readonly status: number;
-  /** The reason phrase of a deployment. */
+  /** The reason phrase, if a deployment sent one. */
   readonly phrase: string | undefined;
   readonly mediaType: string | undefined;
   readonly basis: Basis;
-  /** Why the call failed. The body need not say it. */
+  /** Why the call failed, for the journal. The body need not say it. */
   readonly reason: string | undefined;
   /** Why the request's `Prefer` could not be followed. */
   readonly unknownPreference: string | undefined;
-  /** Only of a deployment's reply. */
+  /** How it differs from the mock's own reply; only for a reply of a deployment. */
   readonly comparison: Comparison | undefined;
-  /** What a rule has changed in it, each as `PLACE: BEFORE → AFTER`. */
+  /** What a rule changed in the reply, each as `PLACE: BEFORE → AFTER`. */
   readonly patched: readonly string[] | undefined;
 }
 
 interface Expected {
   readonly status: number;
-  /** The assumptions that decided it. */
+  /** The assumptions that decided the expected status. */
   readonly by: readonly string[];
   readonly why: string | undefined;
 }
@@ -86,11 +86,11 @@ export interface Comparison {
 }
 
 export const DOCUMENTED: Basis = { kind: 'documented' };
-/** The reason of such a reply. The log and the page leave it out. */
+/** The reason that exchanges with a documented basis share. The log and the page leave it out. */
 export const DOCUMENTED_REASON = 'as the document prescribes';
 export const NO_HEADERS: readonly string[] = [];
 
-/** Collects the assumptions that decided the status: another option would have given another. */
+/** Collects the assumptions that decide a reply's status, from which its basis follows. */
 export class AssumptionTrace {
   readonly choices: Choices;
   #by: string[] | undefined;
@@ -139,7 +139,7 @@ export function createReply(
   };
 }
 
-/** All headers of a reply, its media type among them. */
+/** The headers of a reply including its media type. */
 export function allHeaders({ headers, mediaType }: Reply): RawHeaders {
   return mediaType === undefined ? headers : [...headers, 'Content-Type', mediaType];
 }
@@ -157,16 +157,16 @@ export function jsonReply(
   return createReply(decidedBy.basis, status, jsonBody(text), headers);
 }
 
-/** A storage that is away comes back, or another server takes over; but too many sandboxes stay. */
+/** Errors that pass by themselves. Too many sandboxes (`too_many_sandboxes`) is not among them. */
 const PASSING: readonly ErrorCode[] = ['too_many_requests', 'service_unavailable', 'not_saved'];
 const RETRY_SOON: RawHeaders = ['Retry-After', '1'];
 
-/** When a client may try again, unless the caller knows better. */
+/** `Retry-After` for an error that passes, unless the caller knows the time. */
 export function retryHeaders(code: ErrorCode): RawHeaders {
   return PASSING.includes(code) ? RETRY_SOON : NO_HEADERS;
 }
 
-/** Assumed unless it is told otherwise: the document shows few errors. */
+/** Creates an error. Its basis is assumed by default, because the document shows few errors. */
 export function errorReply<C extends ErrorCode>(
   decidedBy: AssumptionTrace,
   code: C,
@@ -207,7 +207,7 @@ export interface Representation {
 
 type FormChoice = 'absent-optionals' | 'date-format' | 'order-status-field';
 
-/** Sandboxes share them, by their options. */
+/** Cached by the options that they depend on, and shared by all sandboxes. */
 const representations = new Map<string, Representation>();
 
 export function representationFor(choices: Pick<Choices, FormChoice>): Representation {
@@ -228,7 +228,7 @@ function createRepresentation(choices: Pick<Choices, FormChoice>): Representatio
   };
 }
 
-/** Not `recordText`: a plan made once for each form keeps lists of records cheap. */
+/** Unlike `recordText`, prepares the field names once, so that long lists are cheap. */
 function writer(
   members: ObjectMembers,
   choices: Pick<Choices, FormChoice>,

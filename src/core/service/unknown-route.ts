@@ -6,19 +6,19 @@ import { joinWords, suggest } from '../words.ts';
 import type { RequestHeaders } from './input.ts';
 import { AssumptionTrace, createReply, EMPTY, errorReply, type Reply } from './reply.ts';
 
-/** A path or a method that the service does not have, or OPTIONS. */
+/** A request that no operation takes: an unknown path, another method, or OPTIONS. */
 export interface UnknownRoute {
   readonly method: string;
   readonly path: string;
-  /** The text of the `Allow` header; undefined if the service has no such path. */
+  /** The value of the `Allow` header; undefined for an unknown path. */
   readonly allow: string | undefined;
-  /** The path that was probably meant, in words to follow a message. */
+  /** A suggestion to append to a message: the path that the client probably meant. */
   readonly hint: string;
-  /** The headers that allow what a page asks for (CORS). */
+  /** CORS headers that answer the preflight request of a page. */
   readonly preflight: RawHeaders;
 }
 
-/** What a request asks for at a path or with a method that the service does not have. */
+/** Describes a request whose path or method the service does not have. */
 export function describeRoute(
   method: string,
   headers: RequestHeaders,
@@ -50,8 +50,8 @@ function preflightHeaders(headers: RequestHeaders): RawHeaders {
 const PATHS = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path))];
 
 /**
- * Suggests the service path that a client probably meant, to follow a wrong path in a message: wrong
- * case, missing, doubled or extra segments and slashes, a spelling mistake. Empty if none is near.
+ * A hint at the path that a client probably meant: it has the wrong case, missing, doubled or extra
+ * segments or slashes, or a typo. Empty if no path is near.
  *
  * @example suggestPath(parseTarget('/pets/1/')) // ' (did you mean /v1/pets/1?)'
  */
@@ -77,7 +77,7 @@ export function refuseUnknownRoute(choices: Choices, route: UnknownRoute): Reply
   const { method, allow } = route;
   const decidedBy = new AssumptionTrace(choices);
   const preflight = choices.cors === 'allowed' ? route.preflight : [];
-  // The page then gets to read why its path or method is wrong.
+  // Allowing the preflight lets the page send its request and read why the path or method is wrong.
   if (allow === undefined && preflight.length === 0) return unknownPath(decidedBy, route);
   if (allow === undefined || method === 'OPTIONS') {
     const headers = [...(allow === undefined ? [] : ['Allow', allow]), ...preflight];

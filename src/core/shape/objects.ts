@@ -15,7 +15,7 @@ export interface Member<T, Required extends boolean = boolean, In = unknown> {
   readonly required: Required;
   readonly description: string;
   readonly example?: In | undefined;
-  /** The value of an optional member that is left out. */
+  /** The value to use if an optional member is left out. */
   readonly default?: unknown;
 }
 
@@ -37,7 +37,7 @@ export function required<T, In>(
 
 export type ObjectMembers = Readonly<Record<string, Member<unknown>>>;
 
-/** `Values`, where optional members may be left out. */
+/** The members of an object with the given value types; optional members may be left out. */
 type MembersOf<
   M extends ObjectMembers,
   Values extends Readonly<Record<keyof M, unknown>>,
@@ -66,11 +66,11 @@ export interface ObjectShape<M extends ObjectMembers = ObjectMembers>
 
 interface ObjectOptions {
   readonly expected?: string;
-  /** What is expected of a name, if a list of all names would be too long. */
+  /** Describes valid names where a list of all of them would be too long. */
   readonly expectedName?: string;
-  /** An empty object is refused. */
+  /** Whether an empty object is refused. */
   readonly some?: true;
-  /** Other members are left out, rather than reported. */
+  /** Whether unknown members are ignored rather than reported. */
   readonly open?: true;
 }
 
@@ -109,13 +109,13 @@ export function object<const M extends ObjectMembers>(
       if (whole && some && Object.keys(values).length === 0) {
         return report({ at, expected: joinWords(names, 'or'), found: 'an empty object' });
       }
-      // The compiler cannot see that the shapes have read every member.
+      // The compiler cannot see that every member has been read.
       return whole ? (values as ValuesOf<M>) : undefined;
     },
   };
 }
 
-/** `object` with a name, under which an OpenAPI document lists its schema. */
+/** An object with a name, under which an OpenAPI document lists its schema. */
 export function namedObject<const M extends ObjectMembers>(
   name: string,
   members: M,
@@ -163,7 +163,7 @@ function reportUnknown(
 }
 
 function suggestMember(name: string, members: ObjectMembers, value: object): string {
-  // YAML reads `{ calls: 2,4 }` as two members.
+  // YAML reads `{ calls: 2,4 }` as two members, `calls` and `4`.
   if (/^\d+-?\d*$/.test(name)) return ' (inside braces, quote a value that contains a comma)';
   const hint = nearWord(name, Object.keys(members));
   if (hint !== '') return hint;
@@ -173,7 +173,7 @@ function suggestMember(name: string, members: ObjectMembers, value: object): str
   return missing.length === 1 ? ` (did you mean ${missing[0]?.[0]}?)` : '';
 }
 
-/** An object with any names of a kind, and values of one shape. */
+/** An object with arbitrary names that match a pattern, and values of one shape. */
 export function dictionary<T, In>(
   values: Shape<T, In>,
   pattern: RegExp,

@@ -18,31 +18,31 @@ import {
 } from './shapes.ts';
 
 export interface OptionKind<Value = unknown, InCode = Value> {
-  /** How text is read. A list can be repeated; the values of words can also be separated by commas. */
+  /** How the text of a flag is read. A `list` can be repeated; `words` also takes commas. */
   readonly type: 'text' | 'integer' | 'list' | 'words' | 'switch';
-  /** Reads the JSON value of a flag, a variable or a member of a config file. */
+  /** Reads the JSON value that a flag, a variable or a config file gives. */
   readonly shape: Shape<Value>;
-  /** Reads the value that code gives. */
+  /** Reads the value that code gives, such as a Map. */
   readonly codeShape: Shape<InCode>;
   readonly placeholder?: string;
-  /** The command writes this file: a file that cannot be written is refused at the start. */
+  /** Whether a command writes this file. A file that cannot be written is refused at the start. */
   readonly writes?: true;
 }
 
-/** An option: its flag, its environment variable, its member of a config file and of the library. */
+/** An option: a flag, an environment variable, a member of a config file and of an object. */
 export interface OptionShape<Value = unknown, InCode = Value, Command extends string = string>
   extends OptionKind<Value, InCode>,
     Member<Value, false> {
   readonly shape: Shape<Value>;
   readonly commands: readonly Command[];
   readonly excludes?: readonly string[];
-  /** Servers that share sandboxes must have the same, as they must of each of `MOCK_OPTIONS`. */
+  /** Whether servers that share sandboxes must agree on it, as on all of `MOCK_OPTIONS`. */
   readonly agrees?: true;
-  /** What follows `--`, unless it is the name in kebab case. */
+  /** The flag's name after `--`, if it is not the option's name in kebab case. */
   readonly spelling?: string;
-  /** What it means without a value. */
+  /** The value of a flag without a value. */
   readonly bare?: string;
-  /** Its environment variable where a server does not take it. */
+  /** The environment variable of an option that no server takes. */
   readonly variable?: string;
 }
 
@@ -52,12 +52,12 @@ export interface OptionDetails
 }
 
 /**
- * Rows of options under the headings of the help. What only code can say is under `Code`, what code and
- * a config file can say under `Config`.
+ * Options by the headings of the help. `Code` has those that only code can give, `Config` those
+ * that code and a config file can give.
  */
 export type OptionGroups = Readonly<Record<string, Readonly<Record<string, OptionShape>>>>;
 
-/** The options of some rows, as code gives them. */
+/** The type of these options in code. */
 export type OptionsOf<Groups> = Intersection<
   { [Heading in keyof Groups]: OptionsOfRows<Groups[Heading]> }[keyof Groups]
 >;
@@ -79,12 +79,12 @@ export function optionFor<Command extends string>(...commands: readonly Command[
   };
 }
 
-/** An option without a flag. */
+/** An option that only code can give. */
 export function inCode<T>(shape: Shape<T>): OptionShape<T, T, never> {
   return optionFor<never>()(one('', shape), '');
 }
 
-/** A function that code gives. */
+/** An option that is a callback. */
 export function callback<Told extends readonly unknown[]>() {
   return inCode(withTypes<(...told: Told) => void, never>(FUNCTION));
 }
@@ -97,7 +97,7 @@ export function one<T>(placeholder: string, shape: Shape<T>): OptionKind<T> {
   return { type: 'text', shape, codeShape: shape, placeholder };
 }
 
-/** Values of a flag that can be repeated. A config file can have one alone instead of an array. */
+/** A flag that can be repeated. In a config file, one value can stand without its array. */
 export function many<T>(placeholder: string, shape: Shape<T>): OptionKind<readonly T[]> {
   return { type: 'list', shape: oneOrMore(shape), codeShape: list(shape), placeholder };
 }
@@ -130,14 +130,14 @@ export const OUTPUT: OptionKind<string> = { ...FILE, writes: true };
 
 export const KEYS = many('KEY', KEY);
 
-/** A text with a condition. The message does not show a mistyped secret, only what was `found`. */
+/** A text with a condition. If `found` is given, messages do not show the value, as of a secret. */
 export function textThat(expected: string, isRight: (value: string) => boolean, found?: string) {
   return convert(text(), (value, at, report) =>
     isRight(value) ? value : report({ at, expected, found: found ?? describe(value) }),
   );
 }
 
-/** The rows of some groups, without their headings. */
+/** All rows without their headings. */
 export function listRows(...all: readonly OptionGroups[]): Readonly<Record<string, OptionShape>> {
   return Object.assign({}, ...all.flatMap((groups) => Object.values(groups)));
 }
@@ -161,7 +161,7 @@ export function checkOptionsOf(
   }
 }
 
-/** Drops those within `keys` too: flags make all of its members, given or not. */
+/** Drops undefined members, also within `keys`, because flags set all of its members. */
 function dropUndefined(options: object): object {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

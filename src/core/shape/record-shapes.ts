@@ -11,7 +11,7 @@ import {
   type Shape,
 } from './shapes.ts';
 
-/** Members to change; null removes an optional one (RFC 7396). */
+/** The members to change; null removes an optional one (RFC 7396). */
 export type RecordChanges<M extends ObjectMembers> = {
   readonly [Name in keyof M]?:
     | InputOf<M[Name]['shape']>
@@ -23,17 +23,17 @@ type IdOf<M extends ObjectMembers, Id extends keyof M> = {
   readonly [Name in Id]: InputOf<M[Name]['shape']>;
 };
 
-/** Members to change in each record with one of the values in `where`; null matches an absent one. */
+/** Members to change in each record that `where` matches; null there means absent. */
 type EachChange<M extends ObjectMembers, Id extends keyof M> = Omit<RecordChanges<M>, Id> & {
   readonly where?:
     | { readonly [Name in keyof M]?: OneOrMore<RecordChanges<M>[Name]> | undefined }
     | undefined;
 };
 
-/** For each member, the values that match; null matches an absent member. */
+/** The accepted values of each member; null matches an absent one. */
 export type Where = ReadonlyMap<string, ReadonlySet<unknown>>;
 
-/** @param read makes of a value what `where` has of it */
+/** @param read converts a record's value to what `where` compares with */
 export function matchesWhere(record: object, where: Where, read = plainNumber): boolean {
   for (const [name, wanted] of where) {
     const value: unknown = Object.hasOwn(record, name) ? Reflect.get(record, name) : null;
@@ -42,13 +42,13 @@ export function matchesWhere(record: object, where: Where, read = plainNumber): 
   return true;
 }
 
-/** Changes of the records that `where` matches. */
+/** A change of all records that `where` matches. */
 export interface BulkChange {
   readonly where: Where;
   readonly change: Readonly<Record<string, unknown>>;
 }
 
-/** An object of which only some members are required. */
+/** An object of these members of which only those in `names` are required. */
 export function partOf(members: ObjectMembers, names: readonly string[]): ObjectShape {
   const withoutDefaults = mapMembers(members, ({ shape, description }, name) => ({
     shape,
@@ -58,7 +58,7 @@ export function partOf(members: ObjectMembers, names: readonly string[]): Object
   return object(withoutDefaults);
 }
 
-/** @param id required, to say of which record they are */
+/** @param id the member that names the record to change, and is required */
 export function changesOf<const M extends ObjectMembers, Id extends keyof M & string = never>(
   members: M,
   id?: Id,
@@ -70,7 +70,7 @@ export function changesOf(
   return object(mapMembers(members, (member, name) => (name === id ? member : nullable(member))));
 }
 
-/** Changes of every record that `where` matches, beside it. `id` stays. */
+/** A change of every record that `where` matches. It cannot change the id. */
 export function eachOf<const M extends ObjectMembers, Id extends keyof M & string>(
   members: M,
   id: Id,
@@ -99,7 +99,7 @@ export function eachOf(members: ObjectMembers, id: string): Shape<BulkChange> {
   );
 }
 
-/** The record after changes that a shape has read, in the order of the members. */
+/** Applies changes that were read by a shape. Members keep their order. */
 export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
   members: ObjectMembers,
   record: R,
@@ -111,7 +111,7 @@ export function applyRecordChanges<R extends Readonly<Record<string, unknown>>>(
     const value = given ?? members[name]?.default;
     if (value !== undefined) changed[name] = value;
   }
-  // What is not changed is the record's, and shapes have read the changes.
+  // Members are either the record's own or were read by shapes.
   return changed as R;
 }
 

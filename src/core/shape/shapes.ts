@@ -10,10 +10,10 @@ import { LIMITS } from '../limits.ts';
 import type { Problem, Reading } from '../problems.ts';
 import { describe, joinWords, suggest } from '../words.ts';
 
-/** Where a value is: names of members and positions in arrays, from the top. */
+/** The place of a value: member names and array positions from the root. */
 export type ValuePath = readonly (string | number)[];
 
-/** A place as messages have it: `$.rules[0].on`. */
+/** A place as it is written in messages: `$.rules[0].on`. */
 export function pathText(at: ValuePath, root = '$'): string {
   let text = root;
   for (const step of at) {
@@ -25,38 +25,38 @@ export function pathText(at: ValuePath, root = '$'): string {
 
 interface Misfit {
   readonly at: ValuePath;
-  /** Whether the last name in `at` is wrong, rather than the value under it. */
+  /** Whether the misfit is the last name in `at` itself, not the value there. */
   readonly ofName?: boolean;
   readonly expected: string;
   readonly found: string;
   readonly hint?: () => string;
 }
 
-/** Reports a misfit. Returns undefined, which is what a reader then returns. */
+/** Reports a misfit. Returns undefined, so that a reader can return the call. */
 export type ReportMisfit = (misfit: Misfit) => undefined;
 
 export interface ShapeProblem extends Problem, Omit<Misfit, 'hint'> {}
 
 /**
- * One definition of a value. Its reader, its JSON Schema and its types are made of it, so they cannot
- * disagree: `T` is the value as it is read, `In` the JSON that it is read from.
+ * The definition of a kind of value. Its reader, JSON Schema and types are derived from it, so they
+ * cannot disagree. `T` is the value after reading, `In` the accepted JSON.
  */
 export interface Shape<T, In = unknown> {
-  /** For the compiler alone: never set. */
+  /** Never set. It carries a type for the compiler. */
   readonly input?: In;
   readonly schema: Json;
   readonly expected: string;
-  /** How well a value matches this alternative of several: 0 if its JSON type differs. */
+  /** How well a value fits, to choose between alternatives: 0 if even its JSON type differs. */
   readonly likeness: (value: unknown) => number;
   /**
-   * The value, or undefined after a misfit was reported.
+   * Returns the value, or undefined after reporting a misfit.
    *
-   * @param at the place of the value. Readers share this array and change it: `readAs` copies it.
+   * @param at the place of the value. Readers share this array and change it; `readAs` copies it.
    */
   readonly read: (value: unknown, at: (string | number)[], report: ReportMisfit) => T | undefined;
 }
 
-/** Reads a parsed JSON or YAML value. Paths in problems start with `root`. */
+/** Reads a parsed JSON or YAML value. The places of its problems begin with `root`. */
 export function readAs<T>(
   shape: Shape<T>,
   value: unknown,
@@ -105,20 +105,20 @@ export function reportInto(problems: ShapeProblem[], root?: string): ReportMisfi
 
 export type ValueOf<S> = S extends Shape<infer T> ? T : never;
 
-/** The JSON of a value: what a client sends, and what it receives. */
+/** The JSON that a client sends, or receives, for a value of this shape. */
 export type InputOf<S> = S extends Shape<unknown, infer In> ? In : never;
 
-/** The same shape with a name, under which an OpenAPI document lists its schema. */
+/** The shape with a name, under which an OpenAPI document lists its schema. */
 export function named<T, In>(name: string, shape: Shape<T, In>): Shape<T, In> {
   return { ...shape, schema: { title: name, ...shape.schema } };
 }
 
-/** The same shape with types that the compiler cannot derive. */
+/** The shape with types that the compiler cannot infer. */
 export function withTypes<T, In>(shape: Shape<unknown>): Shape<T, In> {
   return shape as Shape<T, In>;
 }
 
-/** The type of a value, as a JSON Schema names it, but `number` for integers. */
+/** The JSON Schema type of a value; integers count as `number`. */
 function findType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -126,9 +126,9 @@ function findType(value: unknown): string {
 }
 
 /**
- * A value without members. `read` gets no other than of the `type` that `schema` names, if it names one.
+ * A value without members. `read` only sees values of the JSON type in `schema`, if that has one.
  *
- * @param words are suggested for a misspelt one
+ * @param words right values, to suggest one for a misspelled value
  */
 export function scalar<T, In = T>(
   expected: string,
@@ -151,7 +151,7 @@ export function scalar<T, In = T>(
 }
 
 export function nearWord(value: unknown, words: readonly string[] = []): string {
-  // A word of two letters is close to any other.
+  // Any short word is close to one of two letters, so a suggestion would be a guess.
   return typeof value === 'string' && value.length > 2 ? suggest(value, words) : '';
 }
 
@@ -261,7 +261,7 @@ export function oneOrMore<T, In>(
   return either(alone, list(of, { min: 1, ...options }), `${of.expected}, or an array of those`);
 }
 
-/** A value of one of two shapes. Read as the one that it looks most like, which reports misfits. */
+/** A value of one of two shapes. The one that fits better reads it and reports the misfits. */
 export function either<A, B, InA, InB>(
   first: Shape<A, InA>,
   second: Shape<B, InB>,
@@ -276,7 +276,7 @@ export function either<A, B, InA, InB>(
       if (a + b === 0) return report({ at, expected, found: describe(value) });
       const meant: Shape<A | B> = a >= b ? first : second;
       if (isObject(value) || Array.isArray(value)) return meant.read(value, at, report);
-      // A scalar can be a misspelling for either shape, so its misfit names both.
+      // A scalar may be a misspelling of either alternative, so the message names both.
       return meant.read(value, at, (misfit) =>
         report(misfit.expected === meant.expected ? { ...misfit, expected } : misfit),
       );
@@ -284,7 +284,7 @@ export function either<A, B, InA, InB>(
   };
 }
 
-/** A value that is converted or checked further after it was read. `change` reports misfits. */
+/** A shape whose value is checked or converted after reading. `change` reports further misfits. */
 export function convert<T, U, In>(
   of: Shape<T, In>,
   change: (value: T, at: ValuePath, report: ReportMisfit) => U | undefined,
@@ -300,7 +300,7 @@ export function convert<T, U, In>(
   };
 }
 
-/** Characters of a header between spaces. */
+/** Visible ASCII characters without spaces, as in a header's token. */
 export const VISIBLE = /^[!-~]+$/;
 
 export const KEY = text('a key of visible ASCII characters', VISIBLE, { pattern: VISIBLE.source });

@@ -3,14 +3,14 @@ import { createFileProblem, type Problem, problemText, type TextProblem } from '
 import { describe } from '../words.ts';
 import type { ShapeProblem, ValuePath } from './shapes.ts';
 
-/** `locate` finds the places of problems with the value. */
+/** A parsed text. `locate` gives problems that are found later their lines and columns. */
 export type ParsedText =
   | { readonly ok: true; readonly value: unknown; readonly locate: LocateProblems }
   | { readonly ok: false; readonly problems: readonly TextProblem[] };
 
 export type LocateProblems = (problems: readonly ShapeProblem[]) => readonly TextProblem[];
 
-/** Gives problems their lines and columns, from 1, and a message if they have none. */
+/** Adds lines and columns, counted from 1, to problems. With none, nothing is searched. */
 function locateProblems(
   file: string,
   text: string,
@@ -35,7 +35,7 @@ function locateProblems(
   });
 }
 
-/** Where a value and its name begin. */
+/** The offsets where a value and its name begin in the text. */
 export interface Place {
   readonly start: number;
   readonly name: number | undefined;
@@ -44,9 +44,9 @@ export interface Place {
 export const pathKey = (path: ValuePath): string => JSON.stringify(path);
 
 /**
- * A value that is missing has the place of its parent.
+ * Locates values. A missing value gets the place of its parent.
  *
- * @param find finds places by `pathKey`, all in one pass
+ * @param find returns the places of all values by `pathKey`, in a single pass
  */
 export function createLocator(
   file: string,
@@ -66,13 +66,13 @@ export function createLocator(
   };
 }
 
-/** @param file its name in problems */
+/** @param file the name of the text in messages */
 export function readJson(file: string, content: string): ParsedText {
   // Some editors start a file with a byte order mark.
   const text = content.replace(/^\uFEFF/, '');
   try {
     const value = parseInput(text);
-    // To compare counts is many times faster than to collect names.
+    // Comparing counts is many times faster than collecting names.
     const isRepeated = countMembers(value) !== countColons(text);
     const repeated = isRepeated ? findRepeatedName(text) : undefined;
     if (repeated !== undefined) {
@@ -89,7 +89,7 @@ export function readJson(file: string, content: string): ParsedText {
   }
 }
 
-/** A name that an object has twice, where most readers would drop the first value without a word. */
+/** A name that occurs twice in one object. Most parsers would silently drop the first value. */
 export interface RepeatedName {
   readonly name: string;
   readonly first: number;
@@ -119,7 +119,7 @@ export function createSyntaxProblem(
   return problem ?? createFileProblem(file, expected, found);
 }
 
-/** Where and why a text is not JSON. The messages of JSON.parse vary between versions of Node. */
+/** Where and why a text is not JSON. JSON.parse says it differently in each Node version. */
 function explainNotJson(text: string, error: unknown): readonly [offset: number, reason: string] {
   if (error instanceof RangeError) return [0, error.message];
   return walkJson(text) ?? [0, String(error)];
@@ -163,7 +163,7 @@ function findPlaces(text: string, wanted: ReadonlySet<string>): ReadonlyMap<stri
   return places;
 }
 
-/** Strings, numbers and words of RFC 8259, or any other character. */
+/** A string, number or literal of RFC 8259; otherwise any single character. */
 const TOKEN =
   /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[^ \t\n\r]/g;
 
@@ -176,9 +176,9 @@ const EXPECTED = {
 };
 
 /**
- * Visits each value. Returns where and why the text is not JSON.
+ * Visits each value. Returns where and why the text is not JSON, if it is not.
  *
- * @param visit is not to keep the path, which changes
+ * @param visit must not keep the path array, which is reused
  */
 function walkJson(
   text: string,

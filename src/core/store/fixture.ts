@@ -8,19 +8,19 @@ import { joinWords, suggest } from '../words.ts';
 import { reportMissingAnimal } from './merge.ts';
 import { createStore, ID_NAME, type Store } from './store.ts';
 
-/** Each is a file in `fixtures/`. */
+/** The fixtures that ship, each a file in `fixtures/`. */
 const FIXTURE_NAMES: readonly string[] = ['default'];
 
 export function isShippedFixture(name: string): boolean {
   return FIXTURE_NAMES.includes(name);
 }
 
-/** A fixture cannot be used. The message names the places of its problems. */
+/** Thrown for a fixture that cannot be used. Its message lists the problems with their places. */
 export class FixtureError extends ContentError {
   override readonly name = 'FixtureError';
 }
 
-/** @param file its name in messages */
+/** @param file the name in the message */
 export function unreadableFixture(file: string, found: string): FixtureError {
   const expected = `a fixture file, or the name of a shipped one: ${joinWords(FIXTURE_NAMES, 'or')}`;
   const hinted = found + suggest(file, FIXTURE_NAMES);
@@ -28,7 +28,7 @@ export function unreadableFixture(file: string, found: string): FixtureError {
   return new FixtureError([createFileProblem(file, expected, hinted, message)]);
 }
 
-/** Tests check what ships, so that a start need not. */
+/** Reads a fixture without validating it: tests validate those that ship. */
 export function readShippedFixture(texts: Pick<Platform, 'shippedText'>, name: string): Store {
   if (!isShippedFixture(name)) throw unreadableFixture(name, 'nothing');
   const readIds = (member: string, value: unknown) =>
@@ -48,14 +48,14 @@ const WHOLE = object(
   { expected: `an object with ${joinWords(COLLECTIONS, 'and')}` },
 );
 
-/** A missing collection is empty. Ids are unique in a collection, and every petId is that of an animal. */
+/** Missing collections are empty, ids are unique, and each petId is that of an animal. */
 export const STORE: Shape<Store, InputOf<typeof WHOLE>> = {
   ...WHOLE,
   read(document, at, report) {
     const store = WHOLE.read(document, at, report);
     const lists: Json = isObject(document) ? document : {};
     const ids = reportWrongIds(lists.animals, 'animals', report);
-    // A broken list of animals has its own problem.
+    // If the list of animals itself is broken, that has its own problem.
     const animals = lists.animals === undefined || Array.isArray(lists.animals) ? ids : undefined;
     reportWrongIds(lists.inventory, 'inventory', report, animals);
     reportWrongIds(lists.orders, 'orders', report, animals);
@@ -63,7 +63,7 @@ export const STORE: Shape<Store, InputOf<typeof WHOLE>> = {
   },
 };
 
-/** Checks broken records too, to report every problem at once. Returns where each id is. */
+/** Checks ids, of broken records too, to report all problems. Returns the place of each id. */
 function reportWrongIds(
   list: unknown,
   name: CollectionName,

@@ -23,10 +23,10 @@ export type StoreChanges = {
 };
 
 /**
- * Refuses changes that lead to an incomplete record or to a petId that no animal has. Removes the
- * inventory entry and the orders of a removed animal.
+ * Merges changes into a store, and removes the inventory entry and the orders of a removed animal.
+ * Refuses an incomplete record, and a petId that no animal has.
  *
- * @param at the place of the changes in problems
+ * @param at the place of the changes in messages
  */
 export function merge(
   before: Store,
@@ -36,7 +36,7 @@ export function merge(
   return readWith((report) => {
     const { remove } = changes.animals;
     let store = remove === 'all' ? withoutRecords(before) : withoutAnimals(before, remove);
-    // Animals first: the others may have the petId of a new one.
+    // Animals come first, since other records may refer to new animals.
     for (const name of COLLECTIONS) {
       store = mergeCollection(store, name, changes[name], [...at, name], report);
     }
@@ -123,9 +123,9 @@ export function reportMissingAnimal(
 const RECORD_BYTES = 128;
 
 export interface ChangeSizes {
-  /** How many records of each collection differ. */
+  /** How many records differ in each collection. */
   readonly changed: { readonly [Name in CollectionName]: number };
-  /** About what the records take that only the store before has. */
+  /** Roughly the memory of the records that only the store before has. */
   readonly bytes: number;
 }
 

@@ -1,9 +1,9 @@
 /**
- * All that is drawn from a seed, each by a number of its own in its group. Groups do not meet: each
- * mixes the seed with something else. Another number changes what every seed gives.
+ * Numbers for all that is drawn from a seed, unique within a group (groups mix the seed with
+ * different things). Changing a number changes what every seed produces.
  */
 export const STREAMS = {
-  /** Fields that are drawn for a generated record, by its position. */
+  /** Fields of a generated record, drawn by its position. */
   ofPosition: {
     animalStatus: 16,
     animalName: 17,
@@ -20,13 +20,13 @@ export const STREAMS = {
     orderComplete: 28,
     orderIdAlone: 29,
   },
-  /** Fields that are drawn for an id, or for a count of records. */
+  /** Draws for an id, or for a count of records. */
   ofId: { assignedHigh: 29, assignedLow: 30, shuffledRank: 95 },
-  /** Fields that are drawn for a call that a rule matches, from what the rule drew for it. */
+  /** Draws for a call that a rule matches, from the rule's own draw for the call. */
   ofMatch: { chance: 96, delay: 97, delayAngle: 98 },
 } as const;
 
-/** In [0, 2^32); a function of its arguments alone, mixed like the 32-bit finalizer of MurmurHash3. */
+/** A random integer in [0, 2^32) that depends only on its arguments; mixed as in MurmurHash3. */
 export function randomInteger(seed: number, record: number, field: number): number {
   return mix(mix(mix(seed | 0) ^ record) ^ Math.imul(field + 1, 0x9e3779b9)) >>> 0;
 }

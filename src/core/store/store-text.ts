@@ -2,7 +2,7 @@ import { joinBytes, toBytes } from '../bytes.ts';
 import { COLLECTIONS } from '../contract/records.ts';
 import type { ListText, Store } from './store.ts';
 
-/** As JSON, bigints as digits. Members must be scalars with plain names. */
+/** The JSON of a record, with bigints as digits. Its members must be scalars with plain names. */
 export function recordText(record: object): string {
   const members = Object.entries(record).map(
     ([name, value]) =>
@@ -13,7 +13,7 @@ export function recordText(record: object): string {
 
 const recordTexts = new WeakMap<object, string>();
 
-/** Keeps the text of a record: each change of its collection writes it again. */
+/** Caches a record's text, because each change of a collection writes all of its records again. */
 export function cachedRecordText(record: object): string {
   let text = recordTexts.get(record);
   if (text === undefined) {
@@ -23,7 +23,7 @@ export function cachedRecordText(record: object): string {
   return text;
 }
 
-/** A JSON array in pieces, with `end` after the last item. */
+/** Yields the pieces of a JSON array, with `end` after the last item. */
 export function* listText<T>(
   items: Iterable<T>,
   textOf: (item: T) => string,
@@ -37,7 +37,7 @@ export function* listText<T>(
   yield open === '[' ? '[]' : `${end}]`;
 }
 
-/** In characters: a longer text is written to a socket faster as bytes. */
+/** In characters. Node writes a longer text to a socket faster as bytes. */
 const MAX_STRING = 8192;
 
 export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string): ListText {
@@ -47,7 +47,7 @@ export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string)
   for (const record of source) {
     text += open + textOf(record);
     open = ',';
-    // The pieces of one long text would outlive a garbage collection.
+    // V8 would keep the pieces of one long text alive through a garbage collection.
     if (text.length <= MAX_STRING) continue;
     written.push(toBytes(text));
     text = '';
@@ -57,7 +57,7 @@ export function writeList<R>(source: Iterable<R>, textOf: (record: R) => string)
   return { text: written.length > 0 ? joinBytes(written) : text };
 }
 
-/** A fixture with a line for each record, in pieces: it can be longer than a string. */
+/** Yields a fixture with a line for each record. The whole may not fit in one string. */
 export function* storeText(store: Store): Generator<string, undefined> {
   let open = '{';
   for (const name of COLLECTIONS) {
@@ -72,7 +72,7 @@ export function* storeText(store: Store): Generator<string, undefined> {
   yield '\n}\n';
 }
 
-/** In characters; only the last chunk is shorter. */
+/** In characters. Only the last chunk is shorter. */
 export const CHUNK = 64 * 1024;
 
 export function* joinChunks(pieces: Iterable<string>): Generator<string, undefined> {

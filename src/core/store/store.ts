@@ -8,25 +8,25 @@ import type {
 
 export interface ListText {
   readonly text: string | Uint8Array;
-  /** The id at which the next page starts, if pages go by id and there is one. */
+  /** The id after which the next page begins; undefined without a next page or a cursor. */
   readonly next?: bigint | undefined;
-  /** How many records all pages have, if that is shown. */
+  /** How many records there are on all pages, if the reply shows it. */
   readonly total?: number | undefined;
 }
 
-/** Records in a chunk. A smaller one makes a changed copy cheaper, and the list of chunks longer. */
+/** Records in a chunk. Fewer make a changed copy cheaper, but the list of chunks longer. */
 const CHUNK_SIZE = 128;
 
 /**
- * Records that wait to be put into chunks. The journal remembers states: a copied chunk for each write
- * would make garbage that costs more than the write.
+ * How many changed records may wait before they are put into chunks. The journal remembers states,
+ * so copying a chunk for each write would make more garbage than the write is worth.
  */
 const MAX_WRITTEN = 16;
 
 /** Chunks of records by ascending id. No chunk is empty. */
 type Chunks<R> = readonly (readonly R[])[];
 
-/** Finds the place where a record is, or would be. */
+/** Finds the position of a record, or where it would be inserted. */
 function locate<R>(chunks: Chunks<R>, id: bigint, idOf: (record: R) => bigint) {
   let at = 0;
   let end = chunks.length;
@@ -50,7 +50,7 @@ function locate<R>(chunks: Chunks<R>, id: bigint, idOf: (record: R) => bigint) {
   return { at, chunk, index, found };
 }
 
-/** Copies each chunk once, however many records go into it. */
+/** Inserts or replaces records. Copies each affected chunk once. */
 function put<R>(chunks: Chunks<R>, records: Iterable<R>, idOf: (record: R) => bigint): Chunks<R> {
   const after = [...chunks];
   const copies = new Map<readonly R[], R[]>();
@@ -61,28 +61,28 @@ function put<R>(chunks: Chunks<R>, records: Iterable<R>, idOf: (record: R) => bi
     copy.splice(index, found === undefined ? 0 : 1, record);
     after[at] = copy;
     if (copy.length <= CHUNK_SIZE) continue;
-    // Records that come in order fill their chunks.
+    // Records that are added in ascending order leave full chunks behind.
     const half = index === CHUNK_SIZE ? index : CHUNK_SIZE / 2;
     after.splice(at + 1, 0, copy.splice(half));
   }
   return after;
 }
 
-/** The records of the chunks that others do not share. */
+/** The records of those chunks that `others` does not have. */
 function listUnshared<R>(chunks: Chunks<R>, others: Chunks<R>): readonly R[] {
   const shared = new Set(others);
   const none: readonly R[] = [];
   return none.concat(...chunks.filter((chunk) => !shared.has(chunk)));
 }
 
-/** Records by ascending id. Immutable: a change gives another value, which shares what stays. */
+/** Records sorted by id. Immutable: a changed copy shares all unchanged chunks. */
 export class Records<R extends object> {
   readonly idOf: (record: R) => bigint;
-  /** Ever used, so of removed records too; undefined if there never was a record. */
+  /** The highest id ever used, even by a removed record; undefined if there never was one. */
   readonly highestId: bigint | undefined;
   readonly size: number;
   #chunks: Chunks<R>;
-  /** They replace those of the chunks; the last of the same id counts. */
+  /** Changed records that are not in chunks yet. They win; of the same id, the last does. */
   #written: readonly R[];
   readonly #lists: ListCache<R>;
 
@@ -102,7 +102,7 @@ export class Records<R extends object> {
     this.#lists = lists;
   }
 
-  /** In any order. Of records with the same id, the last one counts. */
+  /** @param records in any order; the last one of an id wins */
   static of<R extends object>(records: Iterable<R>, idOf: (record: R) => bigint): Records<R> {
     return new Records(idOf, undefined, new ListCache<R>(), 0, []).withAll(records);
   }
@@ -116,7 +116,7 @@ export class Records<R extends object> {
     return new Records(this.idOf, highestId, this.#lists, size, chunks, written);
   }
 
-  /** All records. Puts those that wait into chunks, which nobody can tell. */
+  /** All chunks, after moving the waiting records into them. That is invisible from outside. */
   #all(): Chunks<R> {
     if (this.#written.length > 0) this.#chunks = put(this.#chunks, this.#written, this.idOf);
     this.#written = NOTHING;
@@ -133,7 +133,7 @@ export class Records<R extends object> {
     return this.get(id) !== undefined;
   }
 
-  /** Whether it has this record, or an equal one. */
+  /** Whether it has this very record or an equal one. */
   holds(record: R): boolean {
     const known = this.get(this.idOf(record));
     return known !== undefined && hasSameFields(known, record);
@@ -175,12 +175,12 @@ export class Records<R extends object> {
     return new Records(this.idOf, highestId, this.#lists, this.size, this.#all());
   }
 
-  /** No records; the highest id ever used stays. */
+  /** A copy without records. Its `highestId` stays. */
   cleared(): Records<R> {
     return this.size === 0 ? this : this.#copy(0, []);
   }
 
-  /** `change` keeps ids, and returns a record that it leaves as it is, or an equal one. */
+  /** @param change returns the record or a changed copy with the same id */
   map(change: (record: R) => R): Records<R> {
     const before = this.#all();
     const chunks = before.map((chunk) => {
@@ -192,7 +192,7 @@ export class Records<R extends object> {
     return isSame ? this : this.#copy(this.size, chunks);
   }
 
-  /** Added and removed records included; not those that were read again and are equal. */
+  /** The ids of added, removed and changed records. An equal copy is no change. */
   changedIds(other: Records<R>, onlyHere: (record: R) => void = () => {}): readonly bigint[] {
     const own = listUnshared(this.#all(), other.#all());
     const others = listUnshared(other.#chunks, this.#chunks);
@@ -235,7 +235,7 @@ export class Records<R extends object> {
       yield* chunks[at]?.toReversed() ?? NOTHING;
   }
 
-  /** Writes a list, unless it was the last one. `form` decides it too, compared by identity. */
+  /** The text of a list, cached if `form` (by identity) and `key` are those of the last call. */
   list(form: object, key: string, write: () => ListText): ListText {
     return this.#lists.get(this, form, key, write);
   }
@@ -243,10 +243,10 @@ export class Records<R extends object> {
 
 const NOTHING: readonly never[] = [];
 
-/** Characters or bytes: a longer list is written anew for each request. */
+/** In characters or bytes. A longer list is not cached. */
 const MAX_KEPT_TEXT = 8 * 1024 ** 2;
 
-/** All versions of a collection share one: those that are only remembered hold no text. */
+/** The last text of a list. All versions of a collection share it, to save memory. */
 class ListCache<R extends object> {
   #last: { of: Records<R>; form: object; key: string; list: ListText } | undefined;
 

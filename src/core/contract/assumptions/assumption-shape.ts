@@ -1,6 +1,6 @@
 import type { OperationId, Way } from '../operations.ts';
 
-/** What a client was shown. `by` is a reply whose status an assumption decided. */
+/** Something a client has seen: a call, a reply, or one that an assumption decided (`by`). */
 export type Sign =
   | OperationId
   | `${OperationId} ${number}`
@@ -12,11 +12,11 @@ export interface AssumptionShape {
   readonly question: string;
   /** The first option is the default. */
   readonly options: readonly { readonly name: string; readonly meaning: string }[];
-  /** The Error that each option adds to the operations that the assumption touches. */
+  /** The error reply that an option adds to each operation in `touches`. */
   readonly replies?: Readonly<Record<string, ReturnType<typeof addedError>>>;
   readonly headers?: Readonly<Record<string, AddedHeaders>>;
   readonly touches: readonly OperationId[];
-  /** Any of these shows the choice too, besides a status that it decided; of a nested list, all. */
+  /** Other replies that show a client the chosen option. A nested list means "all of". */
   readonly seenIn?: readonly (Sign | readonly Sign[])[];
 }
 

@@ -2,7 +2,7 @@ import { LIMITS } from '../../limits.ts';
 import { OPERATION_IDS } from '../operations.ts';
 import { type AssumptionShape, addedError, option, WITH_BODY } from './assumption-shape.ts';
 
-/** Bytes of a body that each option of `body-limit` takes. */
+/** The largest body, in bytes, that each option of `body-limit` accepts. */
 export const BODY_LIMITS = {
   '1mb': 2 ** 20,
   '10kb': 10 * 2 ** 10,
@@ -16,7 +16,7 @@ export const INPUT = {
   'invalid-input': {
     question: 'Which status does the Error for a malformed path id, query parameter or body have?',
     options: [option('400', '400 Bad Request'), option('422', '422 Unprocessable Content')],
-    // cli/commands/reply-recipes.ts has the ways: each operation has another.
+    // How to get this error differs by operation: see cli/commands/reply-recipes.ts.
     replies: {
       400: addedError(400, 'Invalid input.', {}),
       422: addedError(422, 'Invalid input.', {}),
@@ -106,7 +106,7 @@ export const INPUT = {
     },
     touches: WITH_BODY,
   },
-  // Its options could replace a documented reply too, but a client may rely on those.
+  // Its options choose only between an input error and the 401, not among documented replies.
   'check-order': {
     question: 'Which error wins if both the key and the input are bad?',
     options: [option('auth-first', 'the 401'), option('input-first', 'the input error')],
@@ -146,7 +146,7 @@ export const WIRE = {
     touches: OPERATION_IDS,
     seenIn: ['an error'],
   },
-  // Nothing else shows it: how many calls fit into a second depends on the machine.
+  // Only a 429 shows this choice: how many calls fit into a second depends on the machine.
   'rate-limit': {
     question: 'How many requests may a key make?',
     options: [
@@ -155,7 +155,7 @@ export const WIRE = {
     ],
     replies: {
       '10/s': addedError(429, 'Too many requests for this key.', {
-        // So that all requests fall into one second, however slow they are.
+        // With a frozen clock, all requests fall into the same second, however slow the machine is.
         arrange: ['PUT /clock {"frozen":true}'],
         send: { times: 11 },
       }),

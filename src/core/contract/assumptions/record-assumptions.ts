@@ -78,7 +78,7 @@ export const ANIMALS = {
     ],
     headers: {
       sent: {
-        // Every status that getPet has under any options.
+        // Every status that getPet can have under some choice of options.
         statuses: [200, 400, 401, 404, 410, 422, 429],
         describe: {
           Deprecation: 'When the operation was deprecated (RFC 9745).',
