@@ -227,11 +227,11 @@ export function sendWhenDue(
   send: () => void,
 ): void {
   const { delay, fault } = exchange;
-  const isWithheld = hasHold(exchange);
-  if (delay === 0 && !isWithheld) {
+  if (delay === 0 && exchange.hold === undefined) {
     send();
     return;
   }
+  const isWithheld = hasHold(exchange);
   const { onDisconnect, location } = arrival;
   const cancel = onDisconnect(() => void loseReply(arrival, exchange));
   const sendNow = (): void => {
