@@ -1,3 +1,4 @@
+import { BASE_PATH, OPERATION_IDS, operationShape } from '../core/contract/operations.ts';
 import { parseQuery, parseTarget } from '../core/contract/target.ts';
 import { INTEGER_TEXT, isObject, parseInput, tryParseJson, writeJson } from '../core/json.ts';
 import { pairHeaders } from '../core/raw-http.ts';
@@ -41,20 +42,29 @@ function mask(text: string): string {
   return escapeControls(MASKS.reduce((masked, [pattern, by]) => masked.replace(pattern, by), text));
 }
 
-/** @param nameId what stands for an id in the path */
+/** What ids name by the path above them: `/v1/inventory` has the same as `/v1/pets`. */
+const FOUND_BELOW = new Map(
+  OPERATION_IDS.map(operationShape).flatMap(({ path, parameters }) =>
+    parameters.flatMap(({ name, finds }) =>
+      finds === undefined ? [] : [[BASE_PATH + path.replace(`/{${name}}`, ''), finds] as const],
+    ),
+  ),
+);
+
+/** @param nameId what stands for an id in the path, by the path above it */
 function writeCall(
   { method, target, request }: Exchange,
   parts: ReadonlySet<CallPart>,
-  nameId: (id: string) => string,
+  nameId: (id: string, above: string) => string,
 ): string {
   const parsed = parseTarget(target);
   const path = parsed.below
     .split('/')
-    .map((part) => (INTEGER_TEXT.test(part) ? nameId(part) : part));
+    .reduce((above, part) => `${above}/${INTEGER_TEXT.test(part) ? nameId(part, above) : part}`);
   const query = parts.has('query') ? parseQuery(parsed).map(describeParameter).sort() : [];
   const headers = parts.has('headers') ? pairHeaders(request.headers).flatMap(describeHeader) : [];
   const body = parts.has('body') ? describeBody(request) : [];
-  const called = escapeControls(`${method} ${path.join('/')}`);
+  const called = escapeControls(`${method} ${path}`);
   return [
     `  ${called}${query.length > 0 ? `?${query.join('&')}` : ''}\n`,
     ...[...headers.sort(), ...body].map((line) => `    ${line}\n`),
@@ -108,10 +118,13 @@ export function writeTranscript(
   }
   const blocks = Array.from(bySandbox, ([name, calls]) => {
     // Ids are numbered as they appear: which ids there are depends on the store.
-    const ids = new Map<string, number>();
-    const nameId = (id: string): string => {
-      ids.set(id, ids.get(id) ?? ids.size + 1);
-      return counted.has('order') ? `{id:${ids.get(id)}}` : '{id}';
+    const numbers = new Map<string, Map<string, number>>();
+    const nameId = (id: string, above: string): string => {
+      if (!counted.has('order')) return '{id}';
+      const named = FOUND_BELOW.get(above) ?? above;
+      const ids = numbers.get(named) ?? new Map<string, number>();
+      numbers.set(named, ids.set(id, ids.get(id) ?? ids.size + 1));
+      return `{id:${ids.get(id)}}`;
     };
     const texts = calls.map((call) => writeCall(call, counted, nameId));
     if (!counted.has('order')) texts.sort();

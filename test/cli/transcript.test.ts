@@ -94,6 +94,18 @@ test.each<[CallPart[], string]>([
   expect(readCallParts(text)).toEqual(parts);
 });
 
+test('ids are numbered by what they name, as they appear', () => {
+  // biome-ignore format: a line for each call
+  const sent = [
+    ['/v1/pets/1', '/v1/store/orders/1', '/v1/inventory/1', '/v1/pets/2', '/v1/a/1/b/1', '/v1/a/2/b/1'],
+    ['/v1/pets/1', '/v1/store/orders/3', '/v1/inventory/1', '/v1/pets/5', '/v1/a/9/b/4', '/v1/a/3/b/4'],
+  ].map((targets) => writeTranscript(targets.map((target) => call('default', { target }))));
+  expect(sent[0]?.match(/\{id:\d\}/g)?.join('')).toBe(
+    '{id:1}{id:1}{id:1}{id:2}{id:1}{id:1}{id:2}{id:1}',
+  );
+  expect(sent[1]).toBe(sent[0]);
+});
+
 test('a text that is no transcript has no parts', () => {
   expect([readCallParts('{}'), readCallParts('petstore-mock calls: \n')]).toEqual([undefined, []]);
 });
