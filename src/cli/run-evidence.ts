@@ -5,14 +5,8 @@ import { countText } from '../core/words.ts';
 import type { RunEvidence } from '../terminal/command.ts';
 import { EXIT_GATE_FAILED } from '../terminal/command.ts';
 import { isFailing } from '../terminal/fail-on.ts';
-import {
-  bold,
-  escapeControls,
-  formatNotice,
-  indent,
-  renderTable,
-  type Terminal,
-} from '../terminal/terminal.ts';
+import { renderTable } from '../terminal/table.ts';
+import { bold, escapeControls, formatNotice, indent, type Terminal } from '../terminal/terminal.ts';
 import { writeOutput } from '../terminal/write-files.ts';
 import type { CallTracker } from './call-tracker.ts';
 import type { Flags } from './flags.ts';

@@ -1,15 +1,8 @@
 import { rowNames } from '../core/tables.ts';
 import { countText } from '../core/words.ts';
 import type { SweepReport } from '../terminal/command.ts';
-import {
-  bold,
-  escapeControls,
-  indent,
-  paint,
-  renderSection,
-  type Style,
-  wrap,
-} from '../terminal/terminal.ts';
+import { renderSection, wrap } from '../terminal/table.ts';
+import { bold, escapeControls, indent, paint, type Style } from '../terminal/terminal.ts';
 import { describeEnding } from './child.ts';
 import { formatVariant, type VariantRun, type Verdict } from './sweep-runs.ts';
 

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { isObject } from '../core/json.ts';
 import { escapeCharacter } from '../core/words.ts';
 
@@ -88,67 +88,6 @@ export function escapeLines(text: string): string {
 
 export function formatNotice(text: string): string {
   return `petstore-mock: ${escapeControls(text)}\n`;
-}
-
-const GAP = 2;
-
-type Rows = readonly (readonly string[])[];
-
-/**
- * Lays out rows of text in columns without borders. A column but the last is as wide as its widest cell,
- * if that leaves room; cells that do not fit wrap at spaces.
- */
-export function renderTable(rows: Rows, { width }: Pick<Style, 'width'>, indent = 2): string {
-  const [first = []] = rows;
-  const columns = first.slice(0, -1).map((_, column) => {
-    const cells = rows.map((row) => row[column] ?? '');
-    const widest = (texts: readonly string[]) => Math.max(...texts.map(countColumns));
-    const words = cells.flatMap((cell) => cell.split(' '));
-    return Math.max(widest(words), Math.min(widest(cells), Math.floor(width / 3)));
-  });
-  const left = columns.reduce((sum, column) => sum + column + GAP, indent);
-  return rows.map((row) => renderRow(row, [...columns, width - left], indent)).join('');
-}
-
-export function renderSection(title: string, rows: Rows, style: Style): string {
-  return `${bold(title, style)}\n${renderTable(rows, style)}`;
-}
-
-function renderRow(row: readonly string[], widths: readonly number[], indent: number): string {
-  const cells = row.map((cell, column) => wrap(cell, widths[column] ?? 0));
-  const height = Math.max(...cells.map((lines) => lines.length));
-  let text = '';
-  for (let line = 0; line < height; line += 1) {
-    const parts = cells.map((lines, column) => {
-      const isLast = column === cells.length - 1;
-      return isLast ? (lines[line] ?? '') : pad(lines[line] ?? '', widths[column] ?? 0);
-    });
-    text += `${(' '.repeat(indent) + parts.join(' '.repeat(GAP))).trimEnd()}\n`;
-  }
-  return text;
-}
-
-/** Breaks text into lines at spaces. A word longer than a line gets its own line. */
-export function wrap(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && countColumns(line) + 1 + countColumns(word) > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
-}
-
-function pad(text: string, width: number): string {
-  return text + ' '.repeat(Math.max(0, width - countColumns(text)));
-}
-
-function countColumns(text: string): number {
-  return stripVTControlCharacters(text).length;
 }
 
 export function indent(lines: readonly string[]): string {

@@ -205,6 +205,10 @@ describe('ctl', () => {
     await mock.animals.put(9007199254740993n, { name: 'Rex\u001B[31m', categoryId: 1 });
     const { stdout } = await ctl('get', 'animals', 'q=rex', '_sort=id');
     expect(stdout).toContain('9007199254740993  Rex\\u001b[31m');
+    await mock.animals.put(1, { name: '日本語の名前', categoryId: 1 });
+    expect((await ctl('get', 'pets', 'id=1')).stdout).toBe(
+      'id  name          categoryId\n1   日本語の名前  1\n',
+    );
     const json = await ctl('get', 'animals', '9007199254740993', '--json');
     expect(json.stdout).toContain('"id": 9007199254740993,');
   });

@@ -2,12 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { CallTracker } from '../../src/cli/call-tracker.ts';
 import { formatAnnotation, renderMarkdownTable } from '../../src/cli/github.ts';
 import { describeRun, judgeGates } from '../../src/cli/run-evidence.ts';
-import {
-  escapeControls,
-  escapeLines,
-  formatNotice,
-  renderTable,
-} from '../../src/terminal/terminal.ts';
+import { renderTable } from '../../src/terminal/table.ts';
+import { escapeControls, escapeLines, formatNotice } from '../../src/terminal/terminal.ts';
 import { serverFor } from '../helpers/deployment.ts';
 import { runInProcess } from '../helpers/invocation.ts';
 import { asker } from '../helpers/wire.ts';

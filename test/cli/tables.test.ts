@@ -8,7 +8,8 @@ import { renderBanner } from '../../src/cli/commands/serve.ts';
 import { listFlags, spell } from '../../src/cli/flags.ts';
 import { ASSUMPTION_IDS } from '../../src/core/contract/assumption-table.ts';
 import type { ServerOptions } from '../../src/index.ts';
-import { createTerminal, renderTable } from '../../src/terminal/terminal.ts';
+import { renderTable } from '../../src/terminal/table.ts';
+import { createTerminal } from '../../src/terminal/terminal.ts';
 
 const PLAIN = { width: 80, colour: false };
 
@@ -78,6 +79,21 @@ test('a table wraps its cells and has no trailing spaces', () => {
   ];
   expect(renderTable(rows, { width: 14 })).toBe(
     '  a b   one\n  c     two\n        three\n  d     four\n',
+  );
+});
+
+test('columns are as wide as a terminal draws their characters', () => {
+  const rows = [
+    ['日本語の名前', 'six wide ones'],
+    ['e\u0301te\u0301', 'two that combine'],
+    ['ｆｕｌｌ', 'four full-width ones'],
+    ['ﾊﾝｶｸ 한', 'half-width, and a wide one'],
+  ];
+  expect(renderTable(rows, { width: 80 }, 0)).toBe(
+    '日本語の名前  six wide ones\n' +
+      'e\u0301te\u0301           two that combine\n' +
+      'ｆｕｌｌ      four full-width ones\n' +
+      'ﾊﾝｶｸ 한       half-width, and a wide one\n',
   );
 });
 

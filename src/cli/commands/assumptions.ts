@@ -9,7 +9,8 @@ import {
   optionsOf,
 } from '../../core/contract/assumption-table.ts';
 import { parseChoice } from '../../terminal/command.ts';
-import { bold, renderSection, type Style, wrap } from '../../terminal/terminal.ts';
+import { renderSection, wrap } from '../../terminal/table.ts';
+import { bold, type Style } from '../../terminal/terminal.ts';
 import type { ProgramCommand } from '../flags.ts';
 
 export const assumptions: ProgramCommand = ({

@@ -5,7 +5,8 @@ import { firstProblems, formatProblem } from '../../core/problems.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { describe } from '../../core/words.ts';
 import { UsageError, type WordUsage } from '../../terminal/command.ts';
-import { bold, escapeControls, renderTable, type Style } from '../../terminal/terminal.ts';
+import { renderTable } from '../../terminal/table.ts';
+import { bold, escapeControls, type Style } from '../../terminal/terminal.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import type { Fact } from '../run-evidence.ts';
 

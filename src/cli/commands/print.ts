@@ -9,7 +9,7 @@ import { generateStore } from '../../core/store/generate-store.ts';
 import { storeText } from '../../core/store/store-text.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';
 import { parseChoice } from '../../terminal/command.ts';
-import { renderTable } from '../../terminal/terminal.ts';
+import { renderTable } from '../../terminal/table.ts';
 import { requireNew, writeStore } from '../../terminal/write-files.ts';
 import { renderCompletionScript } from '../command-help.ts';
 import type { ProgramCommand } from '../flags.ts';

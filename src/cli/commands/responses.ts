@@ -4,7 +4,8 @@ import { type Address, CONTROL_PATH, parseAddress } from '../../core/contract/ta
 import { curlCommand, type Shell } from '../../core/curl.ts';
 import { describe } from '../../core/words.ts';
 import { misuse, parseChoice } from '../../terminal/command.ts';
-import { renderSection, type Style } from '../../terminal/terminal.ts';
+import { renderSection } from '../../terminal/table.ts';
+import type { Style } from '../../terminal/terminal.ts';
 import type { ProgramCommand } from '../flags.ts';
 import {
   listReplies,

@@ -10,14 +10,8 @@ import {
   readTextFile,
   UsageError,
 } from '../../terminal/command.ts';
-import {
-  escapeControls,
-  formatNotice,
-  paint,
-  renderSection,
-  renderTable,
-  type Style,
-} from '../../terminal/terminal.ts';
+import { renderSection, renderTable } from '../../terminal/table.ts';
+import { escapeControls, formatNotice, paint, type Style } from '../../terminal/terminal.ts';
 import { formatJson, requireNew, writeOutput } from '../../terminal/write-files.ts';
 import {
   type CheckChange,
