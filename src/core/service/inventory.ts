@@ -69,7 +69,7 @@ export function withQuantity(
   const quantity = Math.min(Math.max(wanted, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
   const follows = choices['inventory-status'] === 'follows-quantity';
   const status = follows ? stockStatus(quantity) : before.status;
-  const entry = { petId: before.petId, quantity, status };
+  const entry = { ...before, quantity, status };
   const inventory = store.inventory.with(entry);
   const crossesZero = quantity === 0 || before.quantity === 0;
   const isFollowed = choices['animal-follows-stock'] === 'yes' && crossesZero;

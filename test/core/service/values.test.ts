@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { chooseOptions } from '../../../src/core/contract/assumption-table.ts';
 import { INT64, STORED_RECORDS, TEXT } from '../../../src/core/contract/records.ts';
 import { InputReader } from '../../../src/core/service/input.ts';
-import { updateInventory } from '../../../src/core/service/inventory.ts';
+import { updateInventory, withQuantity } from '../../../src/core/service/inventory.ts';
 import { cancelOrder } from '../../../src/core/service/orders.ts';
 import { AssumptionTrace, representationFor } from '../../../src/core/service/reply.ts';
 import { FLAG, readAs, type Shape } from '../../../src/core/shape/shapes.ts';
@@ -74,6 +74,13 @@ describe('an int64', () => {
     expect(created.status).toBe(status);
     expect(created.headers['mock-basis']).toBe(`assumed;by="assigned-ids=${option}"`);
   });
+});
+
+test('a change of a quantity keeps all other fields of the entry', () => {
+  const before = { petId: 1n, quantity: 2, status: 'available', shelf: 'A3' };
+  const store = createStore({ inventory: [before] });
+  const { entry } = withQuantity(serviceStateWith(store), before, 5);
+  expect(entry).toEqual({ ...before, quantity: 5 });
 });
 
 test.each<[string, Shape<unknown>, unknown]>([
