@@ -2,9 +2,9 @@ import { DEFAULT_URL } from '../core/contract/base-url.ts';
 import { DAY_MS } from '../core/contract/date-time.ts';
 import { SHELLS } from '../core/curl.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
-import { forServers } from '../core/sandbox/mock-options.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
-import { ASSUME } from '../core/scenario/settings-shapes.ts';
+import { forServers } from '../core/service/mock-options.ts';
+import { ASSUME } from '../core/service/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import {
   FILE,

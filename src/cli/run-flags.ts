@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { MOCK_VARIABLES } from '../client/mock-variables.ts';
-import { ASSIGNMENTS, readAssignments } from '../core/sandbox/mock-options.ts';
+import { ASSIGNMENTS, readAssignments } from '../core/service/mock-options.ts';
 import {
   count,
   FILE,

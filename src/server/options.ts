@@ -8,7 +8,7 @@ import {
   forServers,
   MOCK_OPTIONS,
   type MockOptions,
-} from '../core/sandbox/mock-options.ts';
+} from '../core/service/mock-options.ts';
 import { object, optional } from '../core/shape/objects.ts';
 import {
   callback,

@@ -1,9 +1,9 @@
 import type { Exchange, ServiceRequest } from '../../src/core/sandbox/exchange.ts';
-import type { MockOptions } from '../../src/core/sandbox/mock-options.ts';
 import type { Sandbox } from '../../src/core/sandbox/sandbox.ts';
 import { Sandboxes } from '../../src/core/sandbox/sandboxes.ts';
 import { createStart } from '../../src/core/sandbox/start.ts';
 import { currentInstant } from '../../src/core/service/clock.ts';
+import type { MockOptions } from '../../src/core/service/mock-options.ts';
 import { EMPTY_STORE, type Store } from '../../src/core/store/store.ts';
 import { NODE_PLATFORM } from '../../src/server/node-platform.ts';
 

@@ -227,7 +227,7 @@ export function readServiceState(
     represent,
     keys,
     rates: counters.rates,
-    seed: start.options.seed ?? DEFAULTS.seed,
+    options: start.options,
     now: readClock(clock, wall),
     startedAt,
   };

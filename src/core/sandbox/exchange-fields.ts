@@ -1,7 +1,7 @@
 import { DATE_TIME } from '../contract/date-time.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
-import { INSTANT } from '../scenario/settings-shapes.ts';
 import { BASIS_KINDS, findOffContract, groundsOf } from '../service/reply.ts';
+import { INSTANT } from '../service/settings-shapes.ts';
 import { type InputsOf, type Member, object, optional, required } from '../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, integer, list, number } from '../shape/shapes.ts';
 import { rowNames } from '../tables.ts';

@@ -4,10 +4,10 @@ import type { Platform } from '../platform.ts';
 import { RULE_SHAPE, type RuleDefinition } from '../scenario/rule-shape.ts';
 import { createRuleBook, dropCounters, type LatchRule } from '../scenario/rules.ts';
 import { steadyNow } from '../service/clock.ts';
+import type { MockOptions } from '../service/mock-options.ts';
 import type { Shape } from '../shape/shapes.ts';
 import type { Exchange, ExchangeWithHold, HoldEnd } from './exchange.ts';
 import type { Journal } from './journal.ts';
-import type { MockOptions } from './mock-options.ts';
 import { type State, withEntry } from './state.ts';
 
 export interface Release {

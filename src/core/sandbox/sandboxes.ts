@@ -9,6 +9,7 @@ import {
 import type { Platform } from '../platform.ts';
 import type { Call, RequestBody } from '../service/input.ts';
 import { checkKey, type KeyRefusal } from '../service/keyring.ts';
+import type { MockOptions } from '../service/mock-options.ts';
 import type { ServiceState } from '../service/operation.ts';
 import { AssumptionTrace, errorReply, type Reply } from '../service/reply.ts';
 import { describe } from '../words.ts';
@@ -16,7 +17,6 @@ import { readServiceState } from './answer.ts';
 import { Totals } from './coverage.ts';
 import type { ServiceRequest } from './exchange.ts';
 import { MemoryBudget } from './journal.ts';
-import type { MockOptions } from './mock-options.ts';
 import type { Preference } from './preference.ts';
 import { Emitter, Sandbox, type SandboxContext } from './sandbox.ts';
 import { type Start, setStaging } from './start.ts';

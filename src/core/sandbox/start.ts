@@ -4,8 +4,8 @@ import type { Rule } from '../scenario/rule-shape.ts';
 import { applyRecords } from '../scenario/scenario-records.ts';
 import type { SavedScenario, Scenario } from '../scenario/scenario-shape.ts';
 import type { ClockSetting } from '../service/clock.ts';
+import type { MockOptions } from '../service/mock-options.ts';
 import type { Store } from '../store/store.ts';
-import type { MockOptions } from './mock-options.ts';
 
 /** What a sandbox starts from and a reset returns to. Shared, never changed. */
 export interface Start {

@@ -1,6 +1,7 @@
 import { OPERATION_IDS, type OperationId, operationShape } from '../contract/operations.ts';
 import { LIMITS } from '../limits.ts';
 import { writeHeaderText } from '../raw-http.ts';
+import { LAG_TIME, MAX_DELAY_MS } from '../service/settings-shapes.ts';
 import { dictionary, object, optional, required } from '../shape/objects.ts';
 import type { Where } from '../shape/record-shapes.ts';
 import {
@@ -24,7 +25,6 @@ import {
 import { describe, joinWords } from '../words.ts';
 import { FAULT_NAMES, type Fault } from './fault-table.ts';
 import { CHANGED_HEADERS, REPLY } from './reply-shape.ts';
-import { LAG_TIME, MAX_DELAY_MS } from './settings-shapes.ts';
 import { listInputs, VALUES, WHERE } from './where-shape.ts';
 
 const EVERY = '*' as const;

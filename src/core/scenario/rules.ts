@@ -5,12 +5,12 @@ import { LIMITS } from '../limits.ts';
 import { findHeaders, readHeaderText } from '../raw-http.ts';
 import type { Call } from '../service/input.ts';
 import { bearerToken } from '../service/keyring.ts';
+import { MAX_DELAY_MS } from '../service/settings-shapes.ts';
 import { matchesWhere } from '../shape/record-shapes.ts';
 import { randomInteger, STREAMS } from '../store/random.ts';
 import type { Fault } from './fault-table.ts';
 import type { RuleReply } from './reply-shape.ts';
 import type { Calls, Delay, Lag, Patch, Rule } from './rule-shape.ts';
-import { MAX_DELAY_MS } from './settings-shapes.ts';
 import type { Condition } from './where-shape.ts';
 
 /** What a rule, or the request itself with `Prefer`, says about a call. */

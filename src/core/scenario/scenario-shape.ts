@@ -3,6 +3,7 @@ import type { Json } from '../json.ts';
 import { LIMITS, MAX_RECORDS } from '../limits.ts';
 import { createFileProblem, type Reading, type TextProblem } from '../problems.ts';
 import type { KeyLists } from '../service/keyring.ts';
+import { ASSUME, EXPIRY, INSTANT } from '../service/settings-shapes.ts';
 import { dictionary, type ObjectMembers, object, optional } from '../shape/objects.ts';
 import { changesOf, eachOf } from '../shape/record-shapes.ts';
 import {
@@ -27,7 +28,6 @@ import type { LocateProblems } from '../shape/source-text.ts';
 import type { StoreChanges } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import { RULE_SHAPE } from './rule-shape.ts';
-import { ASSUME, EXPIRY, INSTANT } from './settings-shapes.ts';
 
 const KEY_LIST = list(KEY, { expected: 'an array of API keys' });
 const LIST_OR_ALL = either(choice(['all']), KEY_LIST);

@@ -7,12 +7,12 @@ import {
 import { BODY_LIMITS } from '../contract/assumptions/protocol-assumptions.ts';
 import { type OperationId, operationShape } from '../contract/operations.ts';
 import { INT64, unknownMembers } from '../contract/records.ts';
-import { INTEGER_TEXT, isObject, parseInput, parseInt64 } from '../json.ts';
+import { INTEGER_TEXT, isObject, parseInput, parseInt64, tryParseJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { firstProblems, problemText } from '../problems.ts';
 import type { RawHeaders } from '../raw-http.ts';
 import type { ObjectMembers, ObjectShape } from '../shape/objects.ts';
-import { readAs, readText, type Shape, type ValueOf } from '../shape/shapes.ts';
+import { readAs, type Shape, type ValueOf } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
 import { type AssumptionTrace, errorReply, type Reply } from './reply.ts';
 
@@ -73,6 +73,15 @@ export interface Call {
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
   readonly body: RequestBody;
+}
+
+/** The value that `String` writes as this text, as a query has it. Undefined if the shape has none. */
+export function readTextAs<T>(shape: Shape<T>, text: string): T | undefined {
+  for (const value of [text, tryParseJson(text, parseInput)]) {
+    const reading = readAs(shape, value);
+    if (reading.ok && String(reading.value) === text) return reading.value;
+  }
+  return undefined;
 }
 
 type Query = Readonly<Record<string, string | undefined>>;
@@ -180,7 +189,7 @@ export class InputReader {
   }
 
   value<T>(name: string, shape: Shape<T>, text: string): T | undefined {
-    return readText(shape, text) ?? this.#misfit(name, shape.expected, text);
+    return readTextAs(shape, text) ?? this.#misfit(name, shape.expected, text);
   }
 
   /** `unknown-body-fields` decides about other fields, but for those in `handled`: the caller checks these. */

@@ -10,6 +10,7 @@ import {
   type Keyring,
   type RateWindows,
 } from './keyring.ts';
+import type { MockOptions } from './mock-options.ts';
 import {
   AssumptionTrace,
   type Basis,
@@ -25,8 +26,8 @@ export interface ServiceState {
   readonly represent: Representation;
   readonly keys: Keyring;
   readonly rates: RateWindows;
-  /** Random values depend on it, a record and a field, never on the order of calls. */
-  readonly seed: number;
+  /** As the caller gave them, without defaults. */
+  readonly options: MockOptions;
   /** By the clock of the sandbox, in milliseconds since 1970. */
   readonly now: number;
   readonly startedAt: number;

@@ -1,6 +1,7 @@
 import { OPERATIONS } from '../contract/operations.ts';
 import type { Animal } from '../contract/records.ts';
 import { parseInt64 } from '../json.ts';
+import { DEFAULTS } from '../limits.ts';
 import { randomForId } from '../store/random.ts';
 import type { ListText, Records } from '../store/store.ts';
 import { writeList } from '../store/store-text.ts';
@@ -24,8 +25,9 @@ export function petsPageReply(
   page: PetsQuery,
   call: Call,
 ): Reply {
-  const { choices, seed, store } = state;
-  // The cache key has the whole query, so that no parameter can be forgotten.
+  const { choices, options, store } = state;
+  const { seed = DEFAULTS.seed } = options;
+  // The cache key has the whole query, so that no parameter can be forgotten, and the options that decide a page.
   const key = call.query.length === 0 ? `${seed}` : `${seed} ${JSON.stringify(call.query)}`;
   const { text, next, total } = store.animals.list(choices, key, () => writePage(state, page));
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];
@@ -86,7 +88,7 @@ function matchesAll(filters: PetsQuery['filters'], animal: Animal): boolean {
 }
 
 function inOrder(
-  { store: { animals }, choices, seed }: ServiceState,
+  { store: { animals }, choices, options }: ServiceState,
   after?: bigint,
 ): Iterable<Animal> {
   switch (choices['pets-order']) {
@@ -95,7 +97,7 @@ function inOrder(
     case 'newest':
       return animals.descending(after);
     case 'shuffled':
-      return shuffle(animals, seed, after);
+      return shuffle(animals, options.seed ?? DEFAULTS.seed, after);
   }
 }
 

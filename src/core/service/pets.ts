@@ -2,6 +2,7 @@ import type { Choices } from '../contract/assumption-table.ts';
 import { OPERATIONS, SUNSET_ENDS } from '../contract/operations.ts';
 import { type Animal, SEEN_ANIMAL_STATUSES } from '../contract/records.ts';
 import { INT64_MAX } from '../json.ts';
+import { DEFAULTS } from '../limits.ts';
 import type { Shape } from '../shape/shapes.ts';
 import { randomForId } from '../store/random.ts';
 import type { InputReader } from './input.ts';
@@ -209,9 +210,10 @@ function nextId(state: ServiceState, decidedBy: AssumptionTrace): bigint | undef
   // Only when ids are exhausted do the options lead to different statuses.
   if (exhausted) decidedBy.add('assigned-ids');
   if (state.choices['assigned-ids'] === 'next') return exhausted ? undefined : next;
+  const { seed = DEFAULTS.seed } = state.options;
   for (let count = BigInt(animals.size); ; count += 1n) {
-    const high = BigInt(randomForId(state.seed, count, 'assignedHigh') >>> 2);
-    const low = BigInt(randomForId(state.seed, count, 'assignedLow'));
+    const high = BigInt(randomForId(seed, count, 'assignedHigh') >>> 2);
+    const low = BigInt(randomForId(seed, count, 'assignedLow'));
     // An odd id above 2^53 is one that a double cannot hold.
     const id = BEYOND_DOUBLES + (((high << 32n) | low) >> 1n) * 2n + 1n;
     if (!animals.has(id)) return id;

@@ -1,11 +1,4 @@
-import {
-  isObject,
-  type Json,
-  parseInput,
-  plainNumber,
-  tryParseJson,
-  WrittenNumber,
-} from '../json.ts';
+import { isObject, type Json, plainNumber, WrittenNumber } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import type { Problem, Reading } from '../problems.ts';
 import { describe, joinWords, suggest } from '../words.ts';
@@ -63,15 +56,6 @@ export function readAs<T>(
   root?: string,
 ): Reading<T, ShapeProblem> {
   return readWith((report) => shape.read(value, [], report), root);
-}
-
-/** The value that `String` writes as this text, as a query has it. Undefined if the shape has none. */
-export function readText<T>(shape: Shape<T>, text: string): T | undefined {
-  for (const value of [text, tryParseJson(text, parseInput)]) {
-    const reading = readAs(shape, value);
-    if (reading.ok && String(reading.value) === text) return reading.value;
-  }
-  return undefined;
 }
 
 /** What a reader returns, unless it reports a problem. At one more than a message lists, it stops. */

@@ -1,6 +1,6 @@
 import { hostName, readCredentials } from '../../core/contract/base-url.ts';
 import { DAY_MS } from '../../core/contract/date-time.ts';
-import { IDLE_TIME, WAIT_TIME, writeDuration } from '../../core/scenario/settings-shapes.ts';
+import { IDLE_TIME, WAIT_TIME, writeDuration } from '../../core/service/settings-shapes.ts';
 import { inMilliseconds, type OptionsOf, one, textThat } from '../../core/shape/option-kinds.ts';
 import { number } from '../../core/shape/shapes.ts';
 import { type BaseOptions, forServe } from '../../server/options.ts';

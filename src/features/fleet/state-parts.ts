@@ -7,7 +7,7 @@ import { StorageError } from '../../core/sandbox/storage-error.ts';
 import type { LatchRule } from '../../core/scenario/rules.ts';
 import { loadBases } from '../../core/scenario/scenario-records.ts';
 import { type Scenario, scenarioShape } from '../../core/scenario/scenario-shape.ts';
-import { ASSUME } from '../../core/scenario/settings-shapes.ts';
+import { ASSUME } from '../../core/service/settings-shapes.ts';
 import { readAs } from '../../core/shape/shapes.ts';
 import type { Store } from '../../core/store/store.ts';
 import { NODE_PLATFORM } from '../../server/node-platform.ts';

@@ -1,6 +1,6 @@
 import { breakReply, type SlowPiece, type WireReply } from '../../core/scenario/broken-reply.ts';
 import { type FaultWith, hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
-import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
+import { MAX_DELAY_MS } from '../../core/service/settings-shapes.ts';
 import { createResponse, networkError } from './create-response.ts';
 import { delay } from './waiting.ts';
 

@@ -2,7 +2,6 @@ import type { StoreState } from '../../core/control/store/store-endpoints.ts';
 import { parseInput, writeJson } from '../../core/json.ts';
 import type { Platform } from '../../core/platform.ts';
 import { createFileProblem, type Problem, type TextProblem } from '../../core/problems.ts';
-import { AMOUNT, MOCK_OPTIONS, type MockOptions } from '../../core/sandbox/mock-options.ts';
 import {
   isShipped,
   SCENARIO_NAMES,
@@ -14,6 +13,7 @@ import {
   type Scenario,
   type ScenarioDefinition,
 } from '../../core/scenario/scenario-shape.ts';
+import { AMOUNT, MOCK_OPTIONS, type MockOptions } from '../../core/service/mock-options.ts';
 import {
   checkOptionsOf,
   inCode,

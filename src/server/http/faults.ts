@@ -7,7 +7,7 @@ import {
   type WireReply,
 } from '../../core/scenario/broken-reply.ts';
 import { type FaultWith, hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
-import { MAX_DELAY_MS } from '../../core/scenario/settings-shapes.ts';
+import { MAX_DELAY_MS } from '../../core/service/settings-shapes.ts';
 import { unwrapTls } from './tls.ts';
 import { closeWith, type PendingResponses } from './write.ts';
 

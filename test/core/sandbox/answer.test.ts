@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isObject, writeJson } from '../../../src/core/json.ts';
-import { answer } from '../../../src/core/sandbox/answer.ts';
+import { answer, readServiceState } from '../../../src/core/sandbox/answer.ts';
 import { readPrefer } from '../../../src/core/sandbox/preference.ts';
 import { createStart } from '../../../src/core/sandbox/start.ts';
 import {
@@ -56,6 +56,10 @@ const scenarioLists = [
 const preferences = await Promise.all(
   ['scenario=flaky', 'code=409', 'code=x'].map((header) => readPrefer(header, NODE_PLATFORM)),
 );
+
+test('an operation has the options of the mock', () => {
+  expect(readServiceState(first, NOW.wall).options).toBe(origin.options);
+});
 
 /** Something that happens in a sandbox. */
 type Event = (state: State) => { readonly state: State; readonly exchange?: object | undefined };

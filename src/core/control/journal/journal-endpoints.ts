@@ -20,7 +20,7 @@ import {
   REPLY_MEMBERS,
   type ReplyCoverage,
 } from '../../sandbox/report-shapes.ts';
-import { WAIT_TIME } from '../../scenario/settings-shapes.ts';
+import { WAIT_TIME } from '../../service/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import {
   ANY_TEXT,

@@ -15,7 +15,6 @@ import {
   TEXTS,
 } from '../../sandbox/report-shapes.ts';
 import { changeLayers } from '../../sandbox/state.ts';
-import { ASSUME, INSTANT, SHIFT } from '../../scenario/settings-shapes.ts';
 import {
   advanceClock,
   type Clock,
@@ -25,6 +24,7 @@ import {
   setClock,
 } from '../../service/clock.ts';
 import { groundsOf } from '../../service/reply.ts';
+import { ASSUME, INSTANT, SHIFT } from '../../service/settings-shapes.ts';
 import { namedObject, object, optional, required } from '../../shape/objects.ts';
 import { ANY_TEXT, choice, FLAG, type InputOf, list, type ValueOf } from '../../shape/shapes.ts';
 import { measureChanges } from '../../store/merge.ts';

@@ -2,6 +2,7 @@ import type { Int64 } from '../../json.ts';
 import { LIMITS } from '../../limits.ts';
 import { COUNT } from '../../sandbox/report-shapes.ts';
 import { FILTER_TEXT } from '../../sandbox/search-terms.ts';
+import { readTextAs } from '../../service/input.ts';
 import { type Member, type ObjectMembers, object, optional } from '../../shape/objects.ts';
 import type { Where } from '../../shape/record-shapes.ts';
 import {
@@ -11,7 +12,6 @@ import {
   convert,
   integer,
   list,
-  readText,
   type Shape,
   withTypes,
 } from '../../shape/shapes.ts';
@@ -87,7 +87,7 @@ export function createListQuery<R>(
 function valueTexts(shape: Shape<unknown>): Shape<ReadonlySet<string>> {
   return convert({ ...ANY, schema: { type: 'string' } }, (given, at, report) => {
     const texts = [given].flat().map(String);
-    const wrong = texts.find((text) => readText(shape, text) === undefined);
+    const wrong = texts.find((text) => readTextAs(shape, text) === undefined);
     if (wrong === undefined) return new Set(texts);
     return report({ at, expected: shape.expected, found: describe(wrong) });
   });

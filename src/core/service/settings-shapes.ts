@@ -8,11 +8,11 @@ import {
   optionsOf,
 } from '../contract/assumption-table.ts';
 import { DATE_TIME, DAY_MS, parseDateTime } from '../contract/date-time.ts';
-import { LATEST } from '../service/clock.ts';
-import type { Expiry } from '../service/keyring.ts';
 import { type Member, object, optional } from '../shape/objects.ts';
 import { type Shape, scalar, withTypes } from '../shape/shapes.ts';
 import { joinWords } from '../words.ts';
+import { LATEST } from './clock.ts';
+import type { Expiry } from './keyring.ts';
 
 /** In milliseconds: five minutes. */
 export const MAX_DELAY_MS = 300_000;

@@ -1,16 +1,6 @@
 import { DAY_MS } from '../contract/date-time.ts';
 import { isObject } from '../json.ts';
 import { DEFAULTS, MAX_RECORDS } from '../limits.ts';
-import {
-  ASSUME,
-  HOLD_TIME,
-  IDLE_TIME,
-  INSTANT,
-  MAX_DELAY_MS,
-  writeDuration,
-} from '../scenario/settings-shapes.ts';
-import { LATEST } from '../service/clock.ts';
-import type { KeyLists } from '../service/keyring.ts';
 import { object, optional, required } from '../shape/objects.ts';
 import {
   count,
@@ -39,6 +29,16 @@ import {
   withTypes,
 } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
+import { LATEST } from './clock.ts';
+import type { KeyLists } from './keyring.ts';
+import {
+  ASSUME,
+  HOLD_TIME,
+  IDLE_TIME,
+  INSTANT,
+  MAX_DELAY_MS,
+  writeDuration,
+} from './settings-shapes.ts';
 
 /** Of records, exchanges or sandboxes. */
 export const AMOUNT = count(0, MAX_RECORDS);
