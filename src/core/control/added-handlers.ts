@@ -1,17 +1,17 @@
 import type { Handler } from './endpoint.ts';
 
-/** What a feature adds to the table: handlers of endpoints that have none in their row. */
+/** Handlers that a feature adds for endpoints whose row in the table has no `handle`. */
 export interface AddedHandlers {
   readonly name: string;
   readonly handlers?: {
-    /** The ids of the endpoints, and the names of topics of which it handles all. */
+    /** Ids of endpoints, and names of topics; a topic stands for all of its endpoints. */
     readonly of: readonly string[];
-    /** By id. Called with the first call of one. */
+    /** Loads the handlers, keyed by endpoint id, at the first call of one of them. */
     load(): Promise<Readonly<Record<string, Handler>>>;
   };
 }
 
-/** Lets the compiler ask for a handler of each id. Every server loads this file at its start. */
+/** Lets the compiler ask for a handler of each id. Each start loads this, so it stays small. */
 export function addHandlers<const Id extends string>(
   name: string,
   of: readonly Id[],

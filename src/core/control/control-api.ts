@@ -17,7 +17,7 @@ import { ENDPOINTS } from './endpoints.ts';
 import { readBody, readQuery } from './read-input.ts';
 import { type ControlReply, fromServiceReply, refuse, refuseInput, refuseMethod } from './reply.ts';
 
-/** The endpoints of a build with these features. What has no handler in it is neither listed nor found. */
+/** The endpoints of a build with these features. Those without a handler do not exist in it. */
 export function listEndpoints(features: readonly AddedHandlers[]): readonly HandledEndpoint[] {
   return ENDPOINTS.flatMap((row) => {
     const handle = row.handle ?? findAdded(row, features);
@@ -41,10 +41,10 @@ function findAdded(
   );
 }
 
-/** The endpoints of one path, which a request has. */
+/** The endpoints, one per method, whose path matches that of a request. */
 interface MatchedPath {
   readonly endpoints: readonly HandledEndpoint[];
-  /** The segments of the path, as the client wrote them. */
+  /** The path's segments as the client sent them. */
   readonly written: readonly string[];
 }
 
@@ -57,20 +57,20 @@ function findEndpoints(path: string, all: readonly HandledEndpoint[]): MatchedPa
       segments.length === written.length &&
       segments.every((segment, at) => segment === written[at] || PARAMETER.test(segment)),
   );
-  // A fixed segment wins over a parameter, whose brace comes after all letters.
+  // A fixed segment wins over a parameter: `{` sorts after all letters.
   const [template] = matching.map((endpoint) => endpoint.path).sort();
   if (template === undefined) return undefined;
   const endpoints = matching.filter((endpoint) => endpoint.path === template);
   return { endpoints, written };
 }
 
-/** Whether a call of this path is logged: pages and probes read some again and again. */
+/** Whether calls of this path are logged. Pages and probes call some again and again. */
 export function isLogged(path: string, { endpoints: all }: ControlParts): boolean {
   const { endpoints = [] } = findEndpoints(path, all) ?? {};
   return !endpoints.some(({ quiet, unguarded }) => quiet || unguarded);
 }
 
-/** Answers a request for the control API. Undefined if the control API is off, and the service answers. */
+/** Answers a call of the control API. Undefined if that is off: then the service answers. */
 export async function callControlApi(
   request: ControlRequest,
   parts: ControlParts,
@@ -123,7 +123,7 @@ async function runEndpoint(
     const begun = findSandbox(endpoint, request, parts);
     if (!(begun instanceof Sandbox)) return begun;
     const endCall = begun.beginCall();
-    // A body that breaks off is never read.
+    // If the client leaves while it sends its body, `readBody` never settles.
     const cancel = request.onDisconnect(endCall);
     const body = await readBody(request, endpoint.body).finally(() => {
       cancel();
@@ -132,11 +132,11 @@ async function runEndpoint(
     if (body.refusal !== undefined) return body.refusal;
     const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
     if (query?.ok === false) return refuseInput(query.problems);
-    // A sandbox that was deleted while the body arrived starts anew.
+    // The sandbox may have been deleted while the body arrived. This creates it anew.
     const sandbox = findSandbox(endpoint, request, parts);
     if (!(sandbox instanceof Sandbox)) return sandbox;
     const { persistence } = parts;
-    // What other servers have done counts, too.
+    // Reading the state first brings in the changes of other servers, if they share the sandboxes.
     if (!endpoint.unguarded) await persistence.keep(sandbox, () => sandbox.read());
     const journal = persistence.journal(sandbox);
     const read = { params, query: query?.value, body: body.value };
@@ -148,7 +148,7 @@ async function runEndpoint(
   }
 }
 
-/** Throws a StorageError if there are too many. */
+/** Finds or creates the sandbox of a call. Throws a StorageError if there are too many. */
 function findSandbox(
   { unguarded, defaultOnly, method }: Endpoint,
   request: ControlRequest,
@@ -156,12 +156,12 @@ function findSandbox(
 ): Sandbox | ControlReply {
   const { sandboxes } = parts;
   const { sandboxName: name } = request;
-  // A probe creates no sandbox, but a name that cannot be one is refused everywhere.
+  // A probe such as `health` creates no sandbox, but an invalid sandbox name is refused for all.
   const isName = NAME_PATTERN.test(name);
   if (unguarded && isName) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return refuseUnknown(request, parts);
   if (!isName) return fromServiceReply(refuseName(sandboxes, name));
-  // To look at a sandbox creates none.
+  // Reading a sandbox does not create it.
   return method === 'get' ? sandboxes.look(name) : sandboxes.getOrCreate(name);
 }
 

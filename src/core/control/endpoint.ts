@@ -22,47 +22,47 @@ type AnyRoute = `${Uppercase<Method>} /${string}`;
 
 interface EndpointBody<T, In = unknown, Optional extends boolean = boolean> {
   readonly shape: Shape<T, In>;
-  /** A missing body counts as an empty object. */
+  /** Whether the body may be missing, which counts as an empty object. */
   readonly optional?: Optional;
-  /** The shape reads the text as it was written: its `format`, JSON or YAML, and the `text`. */
+  /** Whether `shape` reads the body's text as it was written, with its format: JSON or YAML. */
   readonly asText?: true;
 }
 
 type Replies = Readonly<Record<number, Shape<unknown> | string>>;
 
-/** A row of the table of endpoints. By `Types`, the compiler checks calls of a client. */
+/** A row of the table of endpoints. The compiler checks calls of the client against `Types`. */
 export interface Endpoint<Types = unknown> {
   readonly id: string;
   readonly method: Method;
-  /** Below the mount, with parameters as `{name}`. */
+  /** The path below `/__mock`, with parameters as `{name}`. */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
   readonly query?: Shape<unknown>;
   readonly body?: EndpointBody<unknown>;
   /**
-   * The parameter of the path, the query and the body of an example request. It refers to the default
-   * fixture, or to what an earlier POST example creates; `requests/1` exists once a client has called.
+   * The parameter of the path, the query and the body of an example request. It uses the default
+   * fixture or what an earlier POST example created; `requests/1` exists once a client has called.
    */
   readonly example?: {
     readonly path?: string | number;
     readonly query?: Readonly<Record<string, string>>;
     readonly body?: Json;
   };
-  /** Shapes, or what an Error or a reply without a body means. Without the errors that all share. */
+  /** The shape of each reply, or a description if it has none. Common errors are left out. */
   readonly replies: Replies;
   /** The media type of replies that have a shape; JSON by default. */
   readonly mediaType?: string | readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Needs no token and no sandbox. */
+  /** Whether it can be called without a token and without a sandbox. */
   readonly unguarded?: true;
-  /** Not logged: open pages read it again and again. */
+  /** Whether its calls are not logged, because open pages make them again and again. */
   readonly quiet?: true;
-  /** Exists at the default sandbox only. */
+  /** Whether it exists at the default sandbox only. */
   readonly defaultOnly?: true;
-  /** Left out if a feature has it: then the endpoint exists only in builds with that feature. */
+  /** Left out if a feature provides it: a build without that feature has no such endpoint. */
   handle?(call: ControlCall): Promise<ControlReply>;
-  /** Never set: carries the types of bodies to the client. */
+  /** Never set. It carries the types of the bodies to the client. */
   readonly types?: Types;
 }
 
@@ -72,10 +72,10 @@ export interface TaggedEndpoint extends Endpoint {
   readonly tag: { readonly name: string; readonly description: string };
 }
 
-/** An endpoint that this build has. */
+/** An endpoint with its handler, so that this build can answer it. */
 export interface HandledEndpoint extends TaggedEndpoint {
   readonly handle: Handler;
-  /** What its path is made of, between slashes. */
+  /** The segments of its path. */
   readonly segments: readonly string[];
 }
 
@@ -86,7 +86,7 @@ export interface EndpointTypes<R = AnyRoute, Body = unknown, Query = unknown, Va
   readonly reply: Value;
 }
 
-/** The JSON of the replies that are a success; undefined for one without a body. */
+/** The JSON of the successful replies; undefined for a reply without a body. */
 type ValueOfReplies<R extends Replies> = {
   [Status in keyof R & number]: `${Status}` extends `2${string}`
     ? R[Status] extends Shape<unknown, infer In>
@@ -129,42 +129,42 @@ export function endpoint<
 }
 
 export interface ControlParts {
-  /** Leaves out the control API, except for `health` and `certificate.pem`. */
+  /** Whether the control API is off, except for `health` and `certificate.pem`. */
   readonly noControl?: boolean | undefined;
   readonly sandboxes: Sandboxes;
   readonly persistence: Persistence;
   readonly endpoints: readonly HandledEndpoint[];
-  /** Refuses a caller that may not use the control API. */
+  /** Returns a refusal if the caller may not use the control API. */
   readonly guard: (headers: RequestHeaders) => ControlReply | undefined;
   readonly platform: Platform;
   /** The version of petstore-mock. */
   readonly version: string;
-  /** In PEM; undefined without TLS. */
+  /** The server's certificate in PEM; undefined without TLS. */
   readonly certificate?: string | undefined;
-  /** To show beside assumptions, by id. */
+  /** Notes from `check` to show beside assumptions, by the assumption's id. */
   readonly notes?: ReadonlyMap<string, AssumptionNote> | undefined;
 }
 
-/** Whether this build has OpenAPI documents. */
+/** Whether this build can produce OpenAPI documents. */
 export function isDescribed({ endpoints }: Pick<ControlParts, 'endpoints'>): boolean {
   return endpoints.some(({ id }) => id === 'getControlDocument');
 }
 
-/** A request for the control API, from a port or from anywhere else. */
+/** A call of the control API, which Express or any other caller hands over. */
 export interface ControlRequest extends ControlTarget {
   readonly method: string;
   readonly headers: RequestHeaders;
   readonly origin: string;
-  /** Never settles if the client leaves before the body is complete. */
+  /** Reads the body. The promise never settles if the client leaves before it is complete. */
   readonly readBody: (maxBytes: number) => Promise<RequestBody>;
-  /** Calls back once the client has left. Returns how to cancel. */
+  /** Calls `act` when the client leaves. Returns a function that cancels this. */
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
 export interface ControlCall<Body = unknown, Query = unknown> extends ControlRequest {
   readonly parts: ControlParts;
   readonly sandbox: Sandbox;
-  /** The journal of the sandbox, wherever it is kept. */
+  /** Reads the sandbox's journal, whether it is in memory or in Redis. */
   readonly journal: JournalReader;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -175,7 +175,7 @@ export function findServiceUrl(controlUrl: string): string {
   return formatServiceUrl(parseAddress(controlUrl));
 }
 
-/** @param what the change in words, for the journal */
+/** @param what describes the change in the journal, such as `clock +30 days` */
 export function edit(
   { sandbox, parts, headers }: Pick<ControlCall, 'sandbox' | 'parts' | 'headers'>,
   what: string,
@@ -185,7 +185,7 @@ export function edit(
   return parts.persistence.keep(sandbox, () => sandbox.change(change, currentInstant(), text));
 }
 
-/** Who edits: what the client calls itself, or else `the control API`. */
+/** Names the caller in the journal: the client's own `Mock-Client` header, or `the control API`. */
 export function readCaller({ 'mock-client': name = '' }: RequestHeaders): string {
   return CALLER.test(String(name)) ? String(name) : 'the control API';
 }

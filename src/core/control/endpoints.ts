@@ -68,7 +68,7 @@ const TOPICS = {
   Sandboxes: ['Isolated copies of the service on one server.', SANDBOX_ENDPOINTS],
 } as const;
 
-/** The whole table: what clients know, whatever features their server has. */
+/** All endpoints that clients know. A server without some feature lacks those of that feature. */
 export const ENDPOINTS: readonly TaggedEndpoint[] = Object.entries<TopicRow>(TOPICS).flatMap(
   ([name, [description, rows]]) => rows.map((row) => ({ ...row, tag: { name, description } })),
 );

@@ -14,7 +14,7 @@ interface BodyReading {
   readonly refusal?: ControlReply;
 }
 
-/** Every body must declare its type, even if no endpoint reads it: a form on another site cannot. */
+/** Every body needs a media type, read or not, so that forms on other sites cannot make calls. */
 export async function readBody(
   request: ControlRequest,
   expected: Endpoint['body'],

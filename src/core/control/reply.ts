@@ -11,7 +11,7 @@ import { adviseMethod } from '../service/unknown-route.ts';
 import { namedObject, object, optional, required } from '../shape/objects.ts';
 import { ANY, ANY_TEXT, type InputOf, list, type Shape, withTypes } from '../shape/shapes.ts';
 
-/** A document of another standard. */
+/** Any object: the document is described by another standard. */
 export const ANY_OBJECT: Shape<unknown, object> = {
   ...withTypes(ANY),
   schema: { type: 'object' },
@@ -35,17 +35,17 @@ export const ERROR = namedObject('ControlError', {
   problems: optional(list(PROBLEM), 'The problems of the input, each with its place.'),
 });
 
-/** Takes a reply without an end, piece by piece. */
+/** Receives an endless reply piece by piece. */
 export interface EventSink {
   readonly isClosed: boolean;
-  /** False if the client does not keep up: then wait for `drained`. */
+  /** Returns false if the client reads too slowly: then wait for `drained`. */
   readonly write: (text: string) => boolean;
   readonly drained: () => Promise<void>;
   readonly end: () => void;
   readonly onClose: (act: () => void) => void;
 }
 
-/** A whole text, pieces that are never joined, or what writes events for as long as the client reads. */
+/** A text, the pieces of a very long text, or a function that writes events to the client. */
 type ControlContent = string | Iterable<string> | ((sink: EventSink) => void);
 
 export interface ControlReply {
@@ -55,10 +55,10 @@ export interface ControlReply {
   readonly content?: ControlContent;
 }
 
-/** The headers to send: names and values in turn. */
+/** The headers to send, as alternating names and values. */
 export function controlHeaders({ content, mediaType, headers }: ControlReply): string[] {
   return Object.entries({
-    // A cache would miss changes in the sandbox.
+    // A cached reply would hide later changes of the sandbox.
     'Cache-Control': 'no-store',
     ...(content !== undefined && { 'Content-Type': mediaType ?? 'application/json' }),
     ...headers,
@@ -75,7 +75,7 @@ export function json<T extends object>(
   return { status, headers, content: writeJson(value) };
 }
 
-/** An Error. The sandbox's assumptions do not change its code: this is not a reply of the service. */
+/** An Error reply. The assumption `error-codes` concerns only replies of the service. */
 export function refuse<C extends ErrorCode>(
   code: C,
   status: StatusOf<C>,

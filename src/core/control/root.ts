@@ -2,8 +2,8 @@ import { type ControlParts, type ControlRequest, findServiceUrl, isDescribed } f
 import { type ControlReply, json } from './reply.ts';
 
 /**
- * Redirects browsers from a root to the first page; other clients get a list of addresses. Undefined
- * if the service answers.
+ * Redirects browsers from `/` to the first page, and sends other clients a list of addresses.
+ * Undefined if the service has to answer.
  */
 export function createRootReply(
   { method, headers, origin, mount }: ControlRequest,
@@ -13,7 +13,7 @@ export function createRootReply(
   const isRead = method === 'GET' || method === 'HEAD';
   if (!isRead || parts.sandboxes.options.plain) return undefined;
   const { noControl = false, version } = parts;
-  // curl accepts any type and gets JSON.
+  // curl also accepts any type, but gets JSON.
   const isBrowser = /\btext\/html\b/i.test(String(headers.accept ?? ''));
   const Vary = 'Accept';
   const control = origin + mount;

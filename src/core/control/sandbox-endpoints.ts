@@ -24,7 +24,7 @@ const DELETED = object({ deleted: required(TEXTS, 'The names of the deleted ones
 
 const { service: _service, control: _control, ...LISTED } = SANDBOX.members;
 
-/** The fields in which `q` looks. */
+/** The fields of a sandbox that `q` searches. */
 export const SEARCHED = ['name'];
 
 const QUERY = createListQuery<SandboxSummary>(LISTED, SEARCHED);

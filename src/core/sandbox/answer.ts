@@ -24,25 +24,33 @@ import type { Preference } from './preference.ts';
 import { judgeRepetition, type RecentCalls } from './retries.ts';
 import { pastStore, rememberStore, type State } from './state.ts';
 
-/** What a call would do. Nothing has happened until a sandbox takes it. */
+/** The result of a call that has not changed anything yet: `Sandbox.take` makes it happen. */
 export interface Outcome<T> {
   readonly before: State;
   readonly state: State;
   readonly result: T;
   readonly exchange?: ExchangeUnderWay | undefined;
   readonly edit?: EditText | undefined;
-  /** `all` includes coverage and findings. */
+  /** What to clear first; `all` is the journal with coverage and findings. */
   readonly clears?: 'journal' | 'all' | undefined;
-  /** No earlier state can come back: files say otherwise by now. */
+  /** Set if files were loaded again, so that an undo must not bring back an earlier state. */
   readonly forgets?: boolean | undefined;
 }
 
-/** @param changes what becomes different; nothing if it is left out */
+/** @param changes the parts of the state that change; nothing changes without them */
 export function outcome<T>(before: State, result: T, changes?: Partial<State>): Outcome<T> {
   return { before, state: changes === undefined ? before : { ...before, ...changes }, result };
 }
 
-/** Pure. The request decides first, then the first matching rule, then the service. */
+/**
+ * Answers a request. Pure: it returns the next state and the exchange, and changes nothing.
+ *
+ * The reply comes from the first of these: a supplied one (a refusal, or from a deployment), the
+ * request's `Prefer`, the first matching rule, the operation. A rule may also change the
+ * operation's reply. Then the call is judged for findings and compared with earlier ones. A call
+ * that a person makes with the mock's own tools says nothing about the client, so it counts neither
+ * in findings nor in coverage.
+ */
 export function answer(
   state: State,
   request: ServiceRequest,
@@ -73,10 +81,7 @@ function judge(earlier: RecentCalls, decided: DecidedRequest, now: Instant) {
   return { findings: findings.length === 0 ? found : [...found, ...findings], recent };
 }
 
-/**
- * Whether a person has sent it through the mock's own tools: a replay, or a call of the page. It says
- * nothing about the client, so coverage and findings leave it out.
- */
+/** Whether a person sent it with the mock's own tools: a replay, or a call of the dashboard. */
 export function isManual({
   headers,
   replays,
@@ -94,7 +99,7 @@ function decide(
   const { reply: own, match, after } = chooseReply(state, request, serviceState, preference);
   const isHead = request.method === 'HEAD';
   const forced = match ? forceReply(serviceState, request.call, match, own, isHead) : own;
-  // A proxy knows no preferences.
+  // A substituted reply is a proxy's, and a proxy does not understand `Prefer`.
   const isMarked = preference !== undefined && !hasEffect(match?.fault, 'substitutes');
   const reply = forced && isMarked ? markPreference(forced, preference) : forced;
   const isWhole = match === undefined || isDelivered(match.fault);
@@ -191,7 +196,7 @@ export function matchCall(
   return outcome(state, result, { counters: { ...state.counters, rules } });
 }
 
-/** A latch adds its hold to the rule that matched, unless it has a reply of its own. Its release alone says when. */
+/** A latch only adds its hold to the rule that matched, unless the latch has a reply of its own. */
 function addHold(latched: RuleMatch, match: RuleMatch | undefined): RuleMatch {
   const hasReply = (latched.reply ?? latched.patch ?? latched.fault) !== undefined;
   if (hasReply || match === undefined) return latched;

@@ -24,7 +24,7 @@ type ReplyId = Pick<PossibleReply, 'operation' | 'status'>;
 const replyKey = ({ operation, status }: ReplyId): string => `${operation} ${status}`;
 const assumedKey = (reply: ReplyId): string => `${replyKey(reply)} assumed`;
 interface CountedReply {
-  /** Undefined if only assumptions lead to the reply. */
+  /** The documented replies with this status; undefined if only assumptions lead to it. */
   readonly documented: readonly string[] | undefined;
   readonly assumed: readonly string[];
 }
@@ -37,7 +37,7 @@ for (const reply of [...DOCUMENTED_REPLIES, ...ASSUMED_REPLIES]) {
   });
 }
 
-/** The key of the reply. The document does not define HEAD, so a reply to it covers none. */
+/** The coverage key of a reply. The document does not define HEAD, so a reply to it has none. */
 export function listCovered(
   method: string,
   { operation }: Call,
@@ -52,11 +52,11 @@ export function listCovered(
   return isOff ? [...shown, OFF_CONTRACT] : shown;
 }
 
-/** Counts replies that rules have made off-contract, unless their scenario declares it. */
+/** Counts replies that rules made off-contract without a scenario that says `offContract: true`. */
 const OFF_CONTRACT = 'off-contract';
 
 const MAX_FINDINGS = 100;
-/** How many causes of a reply are kept: a client can make rules without end. */
+/** How many causes are kept for a reply: clients can create any number of rules. */
 const MAX_CAUSES = 100;
 const MAX_FINDINGS_TOGETHER = 1000;
 
@@ -65,14 +65,14 @@ type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 export interface TotalsState {
   readonly shown: readonly (readonly [key: string, shown: ShownCount])[];
   readonly counts: { readonly [Code in FindingCode]?: number };
-  /** The first ones; `counts` has all. */
+  /** The first findings only. `counts` counts all of them. */
   readonly findings: readonly Finding[];
 }
 
 export class Totals implements TotalsState {
   readonly #shown = new Map<string, Mutable<ShownCount>>();
   readonly counts: Mutable<TotalsState['counts']> = {};
-  // `push` would reserve room for 16 more; there can be many sandboxes.
+  // An empty array that grows by `push` reserves 16 places, and there can be many sandboxes.
   findings: readonly Finding[] = NONE;
 
   constructor(state?: TotalsState) {
@@ -87,7 +87,7 @@ export class Totals implements TotalsState {
     return this.#shown.get(key) ?? { count: 0 };
   }
 
-  /** @returns the findings that are new to a report */
+  /** Adds an exchange to the totals. Returns the findings that no report has shown yet. */
   add(exchange: Exchange, sandbox: string): readonly Finding[] {
     const { number, covers, basis, findings } = exchange;
     for (let at = 0; at < covers.length; at += 1) {
@@ -143,7 +143,7 @@ export class Totals implements TotalsState {
   }
 }
 
-/** Returns the earlier list if it has all, so that equal lists share memory. */
+/** Returns the earlier list if it has all of the later, so that equal lists share memory. */
 function union(earlier: readonly string[] = NONE, later: readonly string[]): readonly string[] {
   return later.every((option) => earlier.includes(option))
     ? earlier
@@ -164,7 +164,7 @@ export function describeFinding(
   return { code, sandbox, ...told, message, advice: FINDING_CODES[code] };
 }
 
-/** What clients did that they should not do against the real service. */
+/** The findings: what clients did that they should not do against the real service. */
 export interface FindingsReport extends Omit<TotalsState, 'shown'> {
   readonly total: number;
 }
@@ -178,7 +178,7 @@ export function createCoverageReport(totals: Totals): CoverageReport {
   const count = <T extends ReplyId>(replies: readonly T[], key: (reply: T) => string) =>
     replies.map((reply) => ({ ...reply, ...totals.get(key(reply)) }));
   const documented = count(DOCUMENTED_REPLIES, replyKey);
-  // Few assumptions lead to a documented status: listed only if shown.
+  // Assumptions that lead to a documented status, too. They are few, so listed only if shown.
   const twins = count(DOCUMENTED_REPLIES, assumedKey).filter((twin) => twin.count > 0);
   const assumed = [
     ...count(ASSUMED_REPLIES, assumedKey),

@@ -34,7 +34,7 @@ export function createExchange(
   const isProxy = fault !== undefined && hasEffect(fault, 'substitutes');
   const reply = method === 'HEAD' ? assumeHead(decided.reply) : decided.reply;
   const basis = reply?.basis ?? (match ? { kind: 'forced', by: match.by } : DOCUMENTED);
-  // Under a frozen clock, every run records the same.
+  // Under a frozen clock every duration is 0, so that repeated runs record the same.
   const isFrozen = clock.frozenAt !== undefined;
   const elapsed = isFrozen ? 0 : now.steady - request.receivedAt;
   const bytes = call?.body.kind === 'bytes' ? call.body.bytes : undefined;
@@ -64,14 +64,14 @@ export function createExchange(
   };
 }
 
-/** Text takes less memory than bytes, and ASCII is the same in every encoding. */
+/** ASCII bytes become a string, which takes less memory and is the same in every encoding. */
 function keepBytes(bytes: Uint8Array): string | Uint8Array {
   return isAscii(bytes) ? toText(bytes) : bytes;
 }
 
 const ASSUMED: Basis = { kind: 'assumed', by: [] };
 
-/** The document does not define HEAD. */
+/** The document does not define HEAD, so a reply to HEAD is assumed, never documented. */
 function assumeHead(reply: Reply | undefined): Reply | undefined {
   return reply?.basis.kind === 'documented' ? { ...reply, basis: ASSUMED } : reply;
 }
@@ -96,7 +96,7 @@ function listReasons(
   return reasons.length > 0 ? reasons : AS_HTTP_REQUIRES;
 }
 
-/** A reply with the headers that it is sent with. To HEAD, it loses its body, but not its length. */
+/** Adds the headers that every reply has. A reply to HEAD has a Content-Length but no body. */
 function finishReply(
   reply: Reply,
   { method, origin }: Pick<ServiceRequest, 'method' | 'origin'>,
@@ -107,7 +107,7 @@ function finishReply(
   const { plain = false } = start.options;
   const { status, phrase, headers: own, body, decoded, size, mediaType, basis } = reply;
   const headers: string[] = [];
-  // Headers of a rule, a deployment or an operation win.
+  // A header that a rule, a deployment or the operation has set wins.
   const add = (name: string, value: string): void => {
     if (own.length > 0 && findHeader(own, name.toLowerCase()) !== undefined) return;
     headers.push(name, value);
@@ -120,7 +120,7 @@ function finishReply(
     const names = own.filter((_, at) => at % 2 === 0);
     const exposed = new Set([...(plain ? SERVICE_HEADERS : MOCK_HEADERS), ...names]);
     add('Access-Control-Allow-Origin', origin);
-    // A page that sends cookies accepts no `*`.
+    // Browsers refuse `*` to a page that sends cookies.
     if (origin !== '*') add('Access-Control-Allow-Credentials', 'true');
     add('Vary', 'Origin');
     add('Access-Control-Expose-Headers', [...exposed].join(', '));
@@ -128,7 +128,7 @@ function finishReply(
   if (isOfMock) add('Date', formatHttpDate(now));
   headers.push(...own);
   const isHead = method === 'HEAD';
-  // A deployment's reply to HEAD says how long the body would be, if anything does.
+  // If a deployment's reply to HEAD has no Content-Length, the length is unknown.
   if ((mayHaveContent(status) || status === 205) && !(isHead && body === undefined)) {
     headers.push('Content-Length', String(size));
   }
@@ -148,7 +148,7 @@ function finishReply(
   };
 }
 
-/** A reply outside of any exchange. Any page may read it. */
+/** Completes a refusal that belongs to no exchange. Pages of all origins may read it. */
 export function finishRefusal(reply: Reply, { settings, clock }: State): Reply {
   return finishReply(reply, { method: 'GET', origin: '*' }, settings, readClock(clock));
 }
@@ -163,7 +163,7 @@ function formatBasis(basis: Basis): string {
   return by === '' ? basis.kind : `${basis.kind};by="${encodeText(by)}"${mark}`;
 }
 
-/** A string of a structured field is ASCII (RFC 9651, 3.3.3); the name of a scenario may not be. */
+/** Encodes a scenario's name: a structured field (RFC 9651, 3.3.3) allows ASCII only. */
 function encodeText(text: string): string {
   return text.replace(/[^ !#-[\]-~]+/g, encodeURIComponent);
 }
@@ -176,7 +176,7 @@ const MOCK_HEADERS = ['Mock-Basis', 'Preference-Applied', ...SERVICE_HEADERS];
 let dateSecond = Number.NaN;
 let dateText = '';
 
-/** Cached for a second: every reply has it. */
+/** Cached for a second, since every reply has a Date. */
 function formatHttpDate(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
   if (second !== dateSecond) {

@@ -14,13 +14,13 @@ export interface EditText {
 }
 
 export interface Edit extends Omit<EditText, 'isUndo'> {
-  /** Counted from 1 for as long as the sandbox exists. */
+  /** Counted from 1 over the life of the sandbox. */
   readonly number: number;
   readonly after: number;
-  /** By the sandbox's clock, in milliseconds since 1970. */
+  /** The time on the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
   readonly clockMoved: true | undefined;
-  /** How many records of each collection differ from before. */
+  /** How many records of each collection the edit changed. */
   readonly changed: Readonly<Record<CollectionName, number>>;
   readonly isUndone: boolean;
 }
@@ -31,13 +31,13 @@ export function changesNoRecord({ changed }: Edit): boolean {
 
 interface KeptEdit {
   edit: Edit;
-  /** Undefined once it is forgotten, and for what is undone. */
+  /** The state to go back to; undefined once forgotten, and if the edit is undone. */
   before: State | undefined;
   /** As it left them, to know which of them later calls have changed. */
   readonly counters: Counters;
-  /** How many calls have changed the store since. */
+  /** How many later calls have changed the store. */
   laterCalls: number;
-  /** Counted once another edit follows, so that the latest one can always be undone. */
+  /** Counted only once another edit follows, so that the latest edit can always be undone. */
   bytes: number;
 }
 
@@ -48,7 +48,7 @@ export interface LastEdit extends Readonly<KeptEdit> {
 const MAX_EDITS = 1000;
 const EDIT_BYTES = 1024;
 
-/** What the control API has changed in a sandbox, with the states that an undo goes back to. */
+/** The edits that the control API made in a sandbox, and the states to which an undo goes back. */
 export class EditLog {
   readonly #kept: KeptEdit[] = [];
   #count = 0;
@@ -57,19 +57,19 @@ export class EditLog {
     return this.#kept.map(({ edit }) => edit);
   }
 
-  /** How many bytes are counted. */
+  /** The memory that older edits take. */
   get bytes(): number {
     return this.#kept.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** @returns how many bytes less are counted */
+  /** @returns by how many bytes that reduces the memory */
   clear(): number {
     const { bytes } = this;
     this.#kept.length = 0;
     return bytes;
   }
 
-  /** The one that an undo takes back, while the state before it is remembered. */
+  /** The edit that an undo would take back, if the state before it is still remembered. */
   last(): LastEdit | undefined {
     const last = this.#latest();
     return last?.before && { ...last, before: last.before };
@@ -85,10 +85,10 @@ export class EditLog {
   }
 
   /**
-   * Keeps an edit, and remembers the state before it; or keeps that the latest one was undone.
+   * Adds an edit and the state before it, or marks the latest edit as undone.
    *
-   * @param exchange the number of the exchange before it
-   * @returns how many bytes more are counted
+   * @param exchange the number of the last exchange before the edit
+   * @returns by how many bytes the counted memory grows
    */
   add(
     { what, by, isUndo = false }: EditText,
@@ -120,15 +120,15 @@ export class EditLog {
     undone.edit = { ...undone.edit, isUndone: true };
     undone.before = undefined;
     const earlier = this.#latest();
-    // What these calls changed stands until that one is undone.
+    // The changes of these calls stay, so undoing the earlier edit has to warn of them.
     if (earlier !== undefined && changesNoRecord(undone.edit))
       earlier.laterCalls += undone.laterCalls;
   }
 
   /**
-   * Forgets the oldest state, unless an exchange is older.
+   * Forgets the oldest remembered state, unless the journal's oldest exchange came before it.
    *
-   * @returns how many bytes less are counted
+   * @returns by how many bytes that reduces the memory
    */
   forgetOldest(exchange = Number.POSITIVE_INFINITY): number {
     const oldest = this.#kept.slice(0, -1).find(({ bytes }) => bytes > 0);

@@ -46,10 +46,10 @@ import {
 } from './search-terms.ts';
 
 /**
- * A member of an exchange in JSON, and how it is read.
+ * Defines a member of an exchange in JSON.
  *
- * @param filters by the names that `GET /requests` takes; a search takes those that have a term
- * @param terms what only a search can name
+ * @param filters query parameters of `GET /requests`. A search can use those with a term.
+ * @param terms what only a search can use
  */
 function field<
   T,
@@ -75,8 +75,8 @@ function numberFilter(description: string, isWithin: (number: number, bound: num
 }
 
 /**
- * One row for what is told of an exchange: the journal, the stream, observers and the log, their schema,
- * the filters and the language of searches follow.
+ * A row for each field of an exchange. The journal, the stream, observers, the log, their JSON
+ * Schema, the filters and the search language follow from it.
  */
 export const EXCHANGE_FIELDS = {
   number: field(

@@ -24,7 +24,7 @@ const SEARCH: Shape<readonly Test[], string> = convert(FILTER_TEXT, (search, at,
   return report({ at, expected, found, hint: () => hint });
 });
 
-/** Filters that look at more than one field. */
+/** Filters that test more than one field. */
 const WHOLE = {
   text: filter(
     FILTER_TEXT,
@@ -48,7 +48,7 @@ export const FILTER_MEMBERS: Intersection<NonNullable<Row['filters']>> & typeof 
 const FILTERS: readonly (readonly [name: string, filter: Filter])[] =
   Object.entries<Filter>(FILTER_MEMBERS);
 
-/** What a search finds after `is:`: flags, and what is none. */
+/** The words that a search allows after `is:`. Not all of them are filters. */
 const MARKS = new Map<string, Test>([
   ...FILTERS.flatMap(([, { mark }]) => (mark ? [[mark.word, mark.is] as const] : [])),
   ['manual', ({ request, replays }) => isManual({ headers: request.headers, replays })],
@@ -57,7 +57,7 @@ const MARKS = new Map<string, Test>([
 
 const MARK_WORDS = [...MARKS.keys()].sort();
 
-/** What a search can name before a colon, by its name in lower case. */
+/** The names that a search allows before a colon, in lower case. */
 const TERMS = new Map<string, SearchTerm>([
   ...FILTERS.flatMap(([name, { term }]) => (term === undefined ? [] : [[name, term] as const])),
   ...ROWS.flatMap(({ terms }) => Object.entries(terms)),
@@ -69,7 +69,7 @@ const TERMS = new Map<string, SearchTerm>([
 export const EXCHANGE_FILTER = object(FILTER_MEMBERS);
 export type ExchangeFilter = ValueOf<typeof EXCHANGE_FILTER>;
 
-/** The same rows, as the compiler follows the type of a member to its test. */
+/** The same filters again, typed so that the compiler relates each name to its test. */
 const TESTS: {
   readonly [Name in keyof Required<ExchangeFilter>]: {
     readonly test: (exchange: Exchange, wanted: NonNullable<ExchangeFilter[Name]>) => boolean;

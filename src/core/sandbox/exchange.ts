@@ -11,7 +11,7 @@ import type { UnknownRoute } from '../service/unknown-route.ts';
 import { roundDuration } from '../words.ts';
 import type { ExpectedReply, FindingText } from './report-shapes.ts';
 
-/** The empty list that most exchanges share. */
+/** A shared empty list, because most exchanges have some. */
 export const NONE: readonly never[] = [];
 
 export interface ServiceRequest {
@@ -19,12 +19,12 @@ export interface ServiceRequest {
   readonly target: string;
   /** The `Authorization` header without the sandbox name in its token. */
   readonly authorization: string | undefined;
-  /** Names and values in turn, as everywhere. */
+  /** Alternating names and values, as in all raw headers. */
   readonly headers: readonly string[];
-  /** The origin of the page that sent it; `*` if it could not be read. */
+  /** The origin of the page that sent the request; `*` if it is unreadable. */
   readonly origin: string | undefined;
   readonly port: number | undefined;
-  /** By `steadyNow`. */
+  /** When the request arrived, by `steadyNow`. */
   readonly receivedAt: number;
   readonly replays?: number | undefined;
   readonly call: Call | undefined;
@@ -32,9 +32,9 @@ export interface ServiceRequest {
   readonly supplied?: SuppliedReply | undefined;
 }
 
-/** A refusal, or what a deployment answered. */
+/** A reply from outside of the core: a refusal by the server, or what a deployment answered. */
 interface SuppliedReply {
-  /** Undefined if the rule has one, or breaks the exchange. */
+  /** Undefined if the rule replaces the reply, or its fault breaks the exchange. */
   readonly reply: Reply | undefined;
   readonly match?: RuleMatch | undefined;
 }
@@ -47,49 +47,49 @@ export interface Hold {
   readonly name: string;
   /** When the request was answered, by `steadyNow`. */
   readonly since: number;
-  /** Whether the clock of the sandbox stood still then, so that the hold lasts 0. */
+  /** Whether the sandbox's clock was frozen, in which case the hold's duration is recorded as 0. */
   readonly isFrozen?: boolean;
   readonly ended?: HoldEnd;
   /** In milliseconds. */
   readonly lasted?: number;
 }
 
-/** One that is kept does not change: the end of its hold makes another of the same number. */
+/** A request and its reply. Immutable: one whose hold ends is replaced by a new one. */
 export interface Exchange {
-  /** Counts from 1, dropped exchanges too. */
+  /** Counted from 1. Dropped exchanges count, too. */
   readonly number: number;
-  /** In milliseconds, delay and hold included. */
+  /** In milliseconds, with the delay and the hold. */
   readonly duration: number;
-  /** By the sandbox's clock, in milliseconds since 1970. */
+  /** The time on the sandbox's clock, in milliseconds since 1970. */
   readonly at: number;
-  /** Whether that is not the system time. */
+  /** True if the sandbox's clock differs from the system time. */
   readonly clockMoved: true | undefined;
   readonly method: string;
   readonly target: string;
   readonly operation: OperationId | undefined;
   readonly replays: number | undefined;
   readonly isRefused: boolean;
-  /** Credentials in full: only `maskHeaders` masks them. */
+  /** The header with its full credentials. `maskHeaders` masks them where they are shown. */
   readonly authorization: string | undefined;
   readonly request: Message;
-  /** Undefined if a fault leaves the client none. */
+  /** Undefined if a fault keeps the client from getting a status. */
   readonly status: number | undefined;
-  /** Undefined if no operation ran. A fault may spoil or hide it. */
+  /** Undefined if no operation ran. Because of a fault, the client may get less than this. */
   readonly reply: Reply | undefined;
   readonly basis: Basis;
-  /** Why it was answered so, in sentences, the nearest cause first. */
+  /** Why the mock answered so, in sentences, the most direct reason first. */
   readonly reasons: readonly string[];
   readonly fault: Fault | undefined;
   readonly delay: number;
   readonly hold: Hold | undefined;
   readonly findings: readonly FindingText[];
-  /** The documented or assumed replies that it covers, as keys of coverage. */
+  /** The coverage keys of the documented or assumed replies that this exchange shows. */
   readonly covers: readonly string[];
   readonly expected: ExpectedReply | undefined;
   readonly patched: readonly string[] | undefined;
 }
 
-/** Until it is kept: what keeps it numbers it, and adds how long that took. */
+/** An exchange before the sandbox takes it, which sets its number and adds the waiting time. */
 export interface ExchangeUnderWay extends Exchange {
   number: number;
   duration: number;
@@ -97,19 +97,19 @@ export interface ExchangeUnderWay extends Exchange {
 
 export interface DecidedRequest {
   readonly request: ServiceRequest;
-  /** The state that the call found. */
+  /** The state that the operation runs on. */
   readonly serviceState: ServiceState;
   readonly reply: Reply | undefined;
-  /** What the client gets: `reply`, unless a fault replaces it. */
+  /** The reply that the client gets. It differs from `reply` if a fault replaces that. */
   readonly received: Reply | undefined;
   readonly match: RuleMatch | undefined;
-  /** Whether the operation has run and succeeded, whatever the client is told. */
+  /** Whether the operation ran and succeeded, even if the client is told otherwise. */
   readonly isCarriedOut: boolean;
-  /** Whether the client gets `reply` as it is meant. */
+  /** Whether the client gets the reply unbroken. */
   readonly isDelivered: boolean;
 }
 
-/** A rule holds its reply back, or has done so. */
+/** An exchange whose reply is or was held. */
 export interface ExchangeWithHold extends Exchange {
   readonly hold: Hold;
 }
@@ -118,7 +118,7 @@ export function hasHold(exchange: Exchange): exchange is ExchangeWithHold {
   return exchange.hold !== undefined;
 }
 
-/** Whether its reply is held back now. */
+/** Whether the reply is held at this moment. */
 export function isHeld(exchange: Exchange): exchange is ExchangeWithHold {
   return hasHold(exchange) && exchange.hold.ended === undefined;
 }
@@ -143,14 +143,14 @@ export function isDropped({ body, size }: Message): boolean {
   return body === undefined && size > 0;
 }
 
-/** Without its content coding. Undefined if there is none, or nobody could decode it. */
+/** The body as text without content coding; undefined without a body or if decoding fails. */
 export function bodyText({ body, decoded, headers }: Message): string | undefined {
   if (decoded !== undefined) return decoded;
   if (body === undefined || typeof body === 'string') return body;
   return isCoded(headers) ? undefined : toText(body);
 }
 
-/** W3C Trace Context. Ids are not zero, and only versions after 00 may have more fields. */
+/** W3C Trace Context: no id is all zeros, and only versions after 00 may have more fields. */
 const TRACEPARENT =
   /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?$/;
 
@@ -163,23 +163,23 @@ export function maskedKey({ authorization }: Exchange): string | undefined {
   return key === undefined || key === '' ? undefined : maskSecret(key);
 }
 
-/** Neither `WWW-Authenticate` nor an author or the token of a page. */
+/** Names of credentials, but not `WWW-Authenticate`, `author` or a page token. */
 const CREDENTIALS =
   /auth(?!enticate|or(?!i[sz]))|cookie|api[-_]?key|subscription-key|(?<!page[-_]?)token|secret|password|session/i;
 
-/** Whether a header or a parameter probably holds a secret, after a scheme if it has one. */
+/** Whether a header or a parameter of this name probably holds a secret. */
 export function isCredential(name: string): boolean {
   return CREDENTIALS.test(name);
 }
 
-/** A target with its secrets masked, for those who may not see them. */
+/** A target with its secrets masked, for the log and the journal. */
 export function maskTarget(target: string): string {
   return target.replace(/([?&])([^=&#]*)=([^&#]*)/g, (pair, start, name, secret) =>
     isCredential(name) ? `${start}${name}=${encodeURIComponent(maskSecret(secret))}` : pair,
   );
 }
 
-/** Headers as `Name: value`, credentials masked. */
+/** Headers as `Name: value` with their credentials masked. */
 export function maskHeaders(headers: RawHeaders): readonly string[] {
   return headers.map((raw, index, all) => {
     const text = readHeaderText(raw);
@@ -194,7 +194,7 @@ export function maskHeaders(headers: RawHeaders): readonly string[] {
 
 const SHOWN_OF_SECRET = 4;
 
-/** A short secret shows only its first character. */
+/** Shows the first characters of a secret, only one of a short secret. */
 function maskSecret(secret: string): string {
   return `${secret.slice(0, secret.length > SHOWN_OF_SECRET ? SHOWN_OF_SECRET : 1)}…`;
 }

@@ -39,7 +39,7 @@ function findInCall(
   const isSuccess = reply !== undefined && reply.status < 400;
   const { method, body, returnsAll } = operationShape(call.operation);
   const isIgnored = returnsAll && call.query.length > 0;
-  // Documented, so no unknown input decided it.
+  // A documented success: no unknown input can have decided it.
   const isPlain = isSuccess && reply.basis.kind === 'documented' && !isIgnored;
   const key = describePlaceholder(call.authorization);
   const hasBody = body === undefined && hasContent(call);
@@ -71,7 +71,7 @@ function hasContent({ body, headers }: Call): boolean {
   return body.kind !== 'none' || (findHeader(headers, 'content-length') ?? '0') !== '0';
 }
 
-/** A second scheme, an empty variable as text, or an unfilled template. */
+/** Placeholders for a key: a second `Bearer`, an unset variable, or an unfilled template. */
 const PLACEHOLDER =
   /^Bearer +(?:(Bearer)(?:\s|$)|(undefined|null|none|<?nil>?|\[object Object\]|\$\{[^}]*\}|<?your[-_ ]?api[-_ ]?key>?)\s*$)/i;
 
@@ -90,7 +90,7 @@ function findUnmatched({ method, allow, hint }: UnknownRoute): readonly FindingT
   return [{ code: 'unmatched', message: `${adviseMethod(method, allow)}.` }];
 }
 
-/** Statuses that refuse a request before its body is parsed. */
+/** Statuses that are sent before the body is parsed. */
 const UNPARSED: ReadonlySet<number | undefined> = new Set([401, 415]);
 
 function listUnknownInputs(
@@ -116,7 +116,7 @@ function describeDrift(reply: Reply | undefined): string | undefined {
   return drift.length === 0 ? undefined : `${firstProblems(drift, String).join('; ')}.`;
 }
 
-/** The largest distance of an int64 from its double, shortened digits included. */
+/** The largest distance of an int64 from its double, which may be written in fewer digits. */
 const MAX_ROUNDING = 2048n;
 
 function findNearRoundedId(
@@ -129,7 +129,7 @@ function findNearRoundedId(
   const middle = BigInt(double);
   for (const { id } of store[collection].ascending(middle - MAX_ROUNDING)) {
     if (id > middle + MAX_ROUNDING) break;
-    // It was refused for another reason.
+    // The record exists, so the call was refused for another reason.
     if (String(id) === pathId) return undefined;
     if (Number(id) === double && !Number.isSafeInteger(Number(id))) return id;
   }
@@ -138,13 +138,13 @@ function findNearRoundedId(
 
 function isRounded(text: string, double: number): boolean {
   if (!Number.isInteger(double) || Number.isSafeInteger(double)) return false;
-  // An exponent or a point means a double; else it has the shortest digits, or all.
+  // A fraction or an exponent comes from a double. A rounded id has its shortest digits, or all.
   return /[.eE]/.test(text) || text === String(double) || text === String(BigInt(double));
 }
 
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
-/** Whether the same call gets the same reply again. */
+/** Whether the same call would get the same reply again. */
 export function isFinal({ status, basis: { kind } }: Reply): boolean {
   if (status < 400 || status >= 500 || TEMPORARY.has(status)) return false;
   return kind === 'documented' || kind === 'assumed';

@@ -38,7 +38,7 @@ import { pathText, type ValuePath } from '../shape/shapes.ts';
 import { describe } from '../words.ts';
 import { bodyText } from './exchange.ts';
 
-/** @param own undefined if neither the service nor a deployment was asked */
+/** @param own the service's or deployment's reply; undefined if neither was asked */
 export function forceReply(
   serviceState: ServiceState,
   call: Call | undefined,
@@ -82,7 +82,7 @@ function createForcedReply(
 ): Reply {
   if (content !== undefined) return createReply(FORCED, status, content, headers);
   const { operation } = call;
-  // What the service itself replies now.
+  // Runs the operation to get its present reply, and drops the resulting store.
   const own =
     status < 400 ? SERVICE[operation]({ ...serviceState, rates: NO_RATES }, call).reply : undefined;
   const known = own?.status === status ? own : createCannedReply(serviceState, operation, status);
@@ -112,7 +112,7 @@ function createErrorContent(serviceState: ServiceState, code: ErrorCode, status:
     : errorContent(serviceState.choices, code, status, message);
 }
 
-/** A status that no operation has gets no body below 400. */
+/** A status below 400 that the operation does not document gets no body. */
 function createSuccessContent(
   serviceState: ServiceState,
   id: OperationId,
@@ -137,12 +137,12 @@ function formatFirst({ store, represent }: ServiceState, record: RecordName): st
       return represent.order(order);
     }
     case 'Animal':
-    case 'Error': // never what a success shows
+    case 'Error': // No success has an Error; the compiler asks for the case.
       return represent.animal(animal);
   }
 }
 
-/** A reply that a rule has made or changed, with what the document does not allow in it. */
+/** Adds to the basis what the document does not allow in a reply that a rule made or changed. */
 function markOffContract(
   reply: Reply,
   operation: OperationId,
@@ -150,7 +150,7 @@ function markOffContract(
   own: Reply | undefined,
 ): Reply {
   if (!isDelivered(fault)) return reply;
-  // Without content of its own, a rule has the body of the service.
+  // A rule without a body uses the service's, which needs no check.
   const isOwnBody = forced !== undefined && forced.content === undefined;
   const known = new Set(own === undefined ? [] : checkWhole(own, operation).map(deviationText));
   const found = (isOwnBody ? checkStatus(reply.status, operation) : checkWhole(reply, operation))
@@ -161,7 +161,7 @@ function markOffContract(
   return { ...reply, basis: { kind: 'forced', by, offContract } };
 }
 
-/** What the document does not allow in a reply. */
+/** All deviations of a reply from the document. */
 export function checkWhole(reply: Reply, operation: OperationId): readonly Deviation[] {
   const { status, size } = reply;
   const found = checkStatus(status, operation);
@@ -174,11 +174,11 @@ export function checkWhole(reply: Reply, operation: OperationId): readonly Devia
 
 type Change = readonly [place: string | ValuePath, before: unknown, after: unknown];
 
-/** The reply with what the patch changes; the same one if that is nothing. */
+/** Applies a rule's patch. Returns the same reply if that changes nothing. */
 export function patchReply(own: Reply, patch: Patch, basis: Basis, isHead = false): Reply {
   const { status = own.status, headers: changed = [] } = patch;
   const isTooLarge = own.size > LIMITS.patchedBody;
-  // A deployment's reply to HEAD has no body, and a length only if the deployment says one.
+  // A deployment's reply to HEAD has no body, and a length only if the deployment sends one.
   const hasBody = mayHaveContent(status) && !(isHead && own.body === undefined);
   const [before, after] = hasBody && !isTooLarge ? patchBody(bodyText(own), patch) : [];
   const inBody = listChanges(before, after, []);
@@ -228,7 +228,7 @@ function formatChange([place, before, after]: Change): string {
   return `${at}: ${describe(before)} → ${describe(after)}`;
 }
 
-/** What differs between two values of JSON. What becomes an object is one change. */
+/** The differences of two JSON values. A value that is replaced by an object is one change. */
 function listChanges(before: unknown, after: unknown, at: ValuePath): readonly Change[] {
   if (before === after) return [];
   if (isObject(before) && isObject(after)) {
@@ -244,7 +244,7 @@ function listChanges(before: unknown, after: unknown, at: ValuePath): readonly C
   return writeJson(before) === writeJson(after) ? [] : [[at, before, after]];
 }
 
-/** Patches a body of JSON; any other stays as it is. */
+/** Patches a JSON body. Any other body stays as it is. */
 function patchBody(text: string | undefined, { body, each, items = [] }: Patch): unknown[] {
   const before = text === undefined ? undefined : tryParseJson(text, parseInput);
   if (text !== undefined && before === undefined) return [];
@@ -261,7 +261,7 @@ function patchBody(text: string | undefined, { body, each, items = [] }: Patch):
   return [before, Array.isArray(whole) ? whole.map(patchRecord) : patchRecord(whole)];
 }
 
-/** Applies a merge patch, as RFC 7396, section 2 says. */
+/** Applies a merge patch (RFC 7396, section 2). */
 function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const members = new Map(isObject(target) ? Object.entries(target) : []);

@@ -25,20 +25,20 @@ export interface Released {
 
 export interface ReadyReply {
   readonly send: () => void;
-  /** Calls back once the client has left. Returns how to cancel that. */
+  /** Calls `act` when the client leaves. Returns a function that cancels this. */
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
 interface WaitingReply {
   readonly exchange: ExchangeWithHold;
-  /** Set once whoever answers the client waits. */
+  /** Sends the reply. Set once the code that answers the client waits for the hold. */
   send?: () => void;
   readonly cancels: (() => void)[];
 }
 
 export interface HoldContext {
   readonly options: MockOptions;
-  /** The server closes: a reply that a rule holds is sent at once. */
+  /** Whether the server is stopping: then a held reply is sent at once. */
   isStopping: boolean;
   readonly platform: Platform;
 }
@@ -60,7 +60,7 @@ export class Holds {
     return this.#replies.size === 0;
   }
 
-  /** The oldest first. */
+  /** The held replies, the oldest first. */
   list(): readonly ExchangeWithHold[] {
     return Array.from(this.#replies.values(), ({ exchange }) => exchange);
   }
@@ -69,7 +69,7 @@ export class Holds {
     this.#replies.set(exchange.number, { exchange, cancels: [] });
   }
 
-  /** Sends the reply when its hold ends, which it may have done already. */
+  /** Sends the reply when its hold ends, or now if it has ended already. */
   wait({ number }: Exchange, { send, onDisconnect }: ReadyReply): void {
     const reply = this.#replies.get(number);
     if (reply === undefined) {
@@ -81,12 +81,12 @@ export class Holds {
     const end = (why: HoldEnd) => this.end(why, [number]);
     reply.send = send;
     reply.cancels.push(platform.after(maxHold, () => end('expired')));
-    // Calls back at once if the client has left.
+    // This calls back at once if the client has left already.
     reply.cancels.push(onDisconnect(() => end('left')));
     if (isStopping) end('stopped');
   }
 
-  /** Lets these go, in this order. Returns those that it still held. */
+  /** Ends these holds in the given order. Returns the exchanges that were still held. */
   end(
     why: HoldEnd,
     exchanges: Iterable<number> = this.#replies.keys(),
@@ -139,14 +139,14 @@ export const LATCH: Shape<readonly [name: string, latch: LatchRule], RuleDefinit
     if (hold === undefined) {
       return report({ at: [...at, 'hold'], expected: 'true, or a name', found: 'nothing' });
     }
-    // `Mock-Basis` names every latch so.
+    // The name of every latch in `Mock-Basis`.
     const named = { scenario: 'latch', number: 1, title: `latch ${hold}` };
     const book = createRuleBook([{ ...rule, ...named }], 'latch', hold);
     return [hold, { json: writeJson(Object(value)), book }];
   },
 };
 
-/** Sets or removes a latch, whose calls are counted anew. */
+/** Sets or removes a latch. Its call counter starts again from 0. */
 export function withLatch(state: State, name: string, latch: LatchRule | undefined): State {
   const { latches, counters } = state;
   if (latch === undefined && !latches.has(name)) return state;

@@ -3,19 +3,19 @@ import { type ExchangeFilter, passes } from './exchange-filter.ts';
 
 export interface JournalQuery {
   readonly filter?: ExchangeFilter | undefined;
-  /** At most so many, the latest ones. */
+  /** How many exchanges to return, the latest ones. */
   readonly limit?: number | undefined;
-  /** Whether nobody needs the bodies of the exchanges. */
+  /** Whether the caller does not need the bodies. */
   readonly heads?: boolean | undefined;
 }
 
 export interface JournalPage {
-  /** The newest first. */
+  /** The matching exchanges, the newest first. */
   readonly exchanges: readonly Exchange[];
   readonly total: number;
   readonly dropped: number;
   readonly number: number;
-  /** Whether no dropped exchange could match. */
+  /** Whether the count is exact: no dropped exchange could match. */
   readonly isComplete: boolean;
 }
 
@@ -25,12 +25,12 @@ export interface JournalSize {
   readonly dropped: number;
 }
 
-/** Whether a query means held replies: there can be more than the journal keeps. */
+/** Whether a query is about held replies, which the journal may have dropped already. */
 export function includesHeld({ filter = {} }: JournalQuery): boolean {
   return filter.hold !== undefined || filter.held === true;
 }
 
-/** `kept` has the newest first, `held` the oldest. */
+/** `kept` begins with the newest exchange, `held` with the oldest. */
 export function selectExchanges(
   { number, size, dropped }: JournalSize,
   kept: Iterable<Exchange>,
@@ -55,7 +55,7 @@ export function selectExchanges(
     for (const exchange of held.toReversed()) if (exchange.number < oldest) take(exchange);
   }
   const { from = Number.NEGATIVE_INFINITY, after = 0 } = filter;
-  // No dropped exchange can match, as long as the clock was not set back.
+  // Dropped exchanges are older than the kept ones, unless the clock was set back meanwhile.
   const isComplete = dropped === 0 || from > oldestAt || after >= oldest - 1;
   return { exchanges, total, dropped, number, isComplete };
 }

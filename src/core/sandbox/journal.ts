@@ -18,16 +18,16 @@ import {
 import type { State } from './state.ts';
 
 export interface JournalContext {
-  /** How many exchanges it keeps; may be 0. */
+  /** How many exchanges each journal keeps; may be 0. */
   readonly capacity: number;
   readonly memory: MemoryBudget;
-  /** Totals of cleared journals and deleted sandboxes. */
+  /** The totals of cleared journals and of deleted sandboxes. */
   readonly formerTotals: Totals;
 }
 
 interface Entry {
   exchange: Exchange;
-  /** The states around it; undefined once they are forgotten. */
+  /** The states before and after the call; undefined once forgotten. */
   before: State | undefined;
   after: State | undefined;
   readonly bytes: number;
@@ -36,7 +36,7 @@ interface Entry {
 export class Journal {
   readonly #sandbox: string;
   readonly #context: JournalContext;
-  /** The newest ones, without a gap. */
+  /** The latest exchanges, with consecutive numbers. */
   readonly #entries: Ring<Entry>;
   #number = 0;
   #isClosed = false;
@@ -74,7 +74,7 @@ export class Journal {
     this.#context.memory.remove(this, this.#entries.shift()?.bytes ?? 0);
   }
 
-  /** An exchange goes whole, so that no state of it outlives an edit that is forgotten. */
+  /** Forgets the oldest edit's state or the oldest exchange, by age. Returns the bytes freed. */
   forgetOldest(): number {
     const oldest = this.#entries.at(0)?.exchange.number;
     return this.edits.forgetOldest(oldest) || (this.#entries.shift()?.bytes ?? 0);
@@ -94,7 +94,7 @@ export class Journal {
     }
   }
 
-  /** The states around an exchange, while they are remembered. */
+  /** The states before and after an exchange, if they are still remembered. */
   remembered(number: number): { readonly before: State; readonly after: State } | undefined {
     const { before, after } = this.#entry(number) ?? {};
     return before === undefined || after === undefined ? undefined : { before, after };
@@ -109,7 +109,7 @@ export class Journal {
     return this.#entry(number)?.exchange;
   }
 
-  /** @param held replies that are held back now, which it may have dropped */
+  /** @param held the replies that are held now, some of which the journal may have dropped */
   select(query: JournalQuery, held: readonly ExchangeWithHold[] = []): JournalPage {
     return selectExchanges(
       this.size(),
@@ -123,7 +123,7 @@ export class Journal {
     return this.#totals;
   }
 
-  /** @returns the exchange as it is from now on */
+  /** @returns the exchange that replaces the held one */
   endHold(held: ExchangeWithHold, why: HoldEnd, lasted: number): ExchangeWithHold {
     const { number, duration, hold } = held;
     const exchange = {
@@ -138,7 +138,7 @@ export class Journal {
     return exchange;
   }
 
-  /** Its sandbox is deleted. Open streams read it to the end; no total counts it any more. */
+  /** Called when the sandbox is deleted. Open streams can read on, but its totals count no more. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -146,7 +146,7 @@ export class Journal {
     this.#context.memory.remove(this, bytes + this.edits.bytes, true);
   }
 
-  /** Removes every exchange, and forgets that any were dropped; or also edits and what all add up to. */
+  /** Removes all exchanges and resets the count of dropped ones; `all` also edits and totals. */
   clear(what: 'journal' | 'all'): void {
     if (this.#isClosed) return;
     while (this.#entries.size > 0) this.#forgetExchange();
@@ -158,7 +158,7 @@ export class Journal {
   }
 }
 
-/** @param max bytes of a body that stays, decoded or not: by default, of one that a journal keeps */
+/** @param max how many bytes a body may have to be kept; by default, the journal's own limit */
 export function withoutBodies(exchange: Exchange, max = LIMITS.keptBody): Exchange {
   const [request, reply] = [shorten(exchange.request, max), exchange.reply];
   const shorter = reply && shorten(reply, max);
@@ -172,14 +172,14 @@ function shorten<M extends Message>(message: M, max: number): M {
   return isShort ? message : { ...message, body: undefined, decoded: undefined };
 }
 
-/** About what the objects of an exchange take, without texts and bytes. */
+/** A rough size of the objects of an exchange, without their texts and bytes. */
 const EXCHANGE_BYTES = 1024;
 const TEXT_BYTES = 32;
 const COUNTER_BYTES = 64;
-/** A copied chunk of records, the list of chunks, and a replaced record. */
+/** A rough size of what a change of the store copies: a chunk, the list of chunks, a record. */
 const STORE_BYTES = 4096;
 
-/** A body that the exchange before it shows as well is in memory once. */
+/** A body that equals the one in the previous exchange shares its memory, so it counts once. */
 export function countExchange({ target, request, reply }: Exchange, previous?: Exchange): number {
   const own = EXCHANGE_BYTES + target.length + countMessage(request, previous?.request);
   return reply === undefined ? own : own + countMessage(reply, previous?.reply);
@@ -199,13 +199,13 @@ function countStates({ store, counters }: State, after: State): number {
   return (store === after.store ? 0 : STORE_BYTES) + copied * COUNTER_BYTES;
 }
 
-/** What a server remembers: heads, bodies and earlier states. A heap takes twice as much. */
+/** Limits all heads, bodies and states that a server remembers. The heap takes twice as much. */
 export const MAX_REMEMBERED_BYTES = 128 * 1024 * 1024;
 
-/** One for a server. When it is used up, the journal that was used longest ago forgets its oldest. */
+/** Bounds the memory of all journals: the one used longest ago loses its oldest exchange. */
 export class MemoryBudget {
   #bytes = 0;
-  /** The journals by their last use, the latest last. */
+  /** Journals by their last use, the most recent one last. */
   readonly #journals = new Set<Journal>();
   #lastUsed: Journal | undefined;
 
@@ -225,7 +225,7 @@ export class MemoryBudget {
     }
   }
 
-  /** @param isLast whether nothing is left in this journal */
+  /** @param isLast whether the journal is empty after this */
   remove(journal: Journal, bytes: number, isLast = false): void {
     this.#bytes -= bytes;
     if (isLast) this.#drop(journal);
@@ -238,8 +238,8 @@ export class MemoryBudget {
 }
 
 /**
- * The newest items of a sequence. One array for all of them: the tables that a growing and shrinking
- * Map or array leaves behind would keep each item alive through many garbage collections.
+ * The newest items of a sequence, in one array of fixed size. A Map or an array that shrinks and
+ * grows leaves tables behind that keep items alive through many garbage collections.
  */
 export class Ring<T> {
   readonly #capacity: number;
@@ -255,14 +255,14 @@ export class Ring<T> {
     return this.#size;
   }
 
-  /** @param index from 0 for the oldest, or from -1 for the newest */
+  /** @param index counted from the oldest (0), or back from the newest (-1) */
   at(index: number): T | undefined {
     const from = index < 0 ? index + this.#size : index;
     if (from < 0 || from >= this.#size) return undefined;
     return this.#slots[(this.#start + from) % this.#capacity];
   }
 
-  /** A full ring has no room: `shift` first. */
+  /** The ring must not be full: call `shift` first. */
   push(item: T): void {
     this.#slots[(this.#start + this.#size) % this.#capacity] = item;
     this.#size += 1;

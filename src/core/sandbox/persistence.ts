@@ -7,40 +7,40 @@ import type { SharedStatus } from './report-shapes.ts';
 import type { Sandbox, SandboxListener } from './sandbox.ts';
 import type { Start } from './start.ts';
 
-/** Reads the journal of a sandbox wherever it is kept. */
+/** Reads a sandbox's journal, in memory or in Redis. */
 export interface JournalReader {
   size(): Promise<JournalSize>;
   select(query: JournalQuery): Promise<JournalPage>;
-  /** Finds a dropped exchange too while its reply is held back. */
+  /** Finds an exchange, even a dropped one if its reply is still held. */
   find(number: number): Promise<Exchange | undefined>;
   totals(): Promise<Totals>;
-  /** The oldest first. */
+  /** The held replies, the oldest first. */
   held(): Promise<readonly ExchangeWithHold[]>;
 }
 
-/** Keeps the effect of a call before its reply leaves: in this process, a file or a Redis. Rejects with a StorageError. */
+/** Keeps the effect of a call before its reply is sent: in memory, in a file, in Redis. */
 export interface Persistence {
-  /** Why sandboxes cannot be kept now; undefined if they can. */
+  /** Why nothing can be saved at the moment; undefined if it can. */
   readonly problem: string | undefined;
-  /** What whoever runs the server should know for a while. */
+  /** A message for the operator, such as a recent failure. */
   readonly notice?: string | undefined;
   /** The state of the servers that share the sandboxes. */
   status?(): SharedStatus;
-  /** Why nothing can be undone or rewound, and no sandbox has its own start; undefined if it can. */
+  /** Why undo, rewind and a start for one sandbox do not work; undefined if they do. */
   readonly whyNoUndo: string | undefined;
   /** Computes an outcome, keeps it, and has the sandbox take it. `compute` is pure: it can run again on a newer state. */
   keep<T>(sandbox: Sandbox, compute: () => Outcome<T>): Promise<T>;
   journal(sandbox: Sandbox): JournalReader;
-  /** Releases replies that other servers hold, too. */
+  /** Releases held replies, those of other servers too. */
   release(sandbox: Sandbox, which: Release, why: HoldEnd): Promise<Released>;
-  /** Hears every server. Returns how to cancel. */
+  /** Subscribes to events of the sandbox on all servers. Returns a function that cancels this. */
   subscribe(sandbox: Sandbox, listener: SandboxListener): () => void;
-  /** Creates a sandbox. Resolves to false if the name is taken. */
+  /** Creates a sandbox. Resolves to false if it exists already. */
   create(name: string, start?: Start): Promise<boolean>;
-  /** Keeps coverage and findings. False if there is none, or if it was used within `unusedFor` milliseconds. */
+  /** Removes a sandbox. False if there is none, or it was used in the last `unusedFor` ms. */
   remove(name: string, unusedFor?: number): Promise<boolean>;
   /** Milliseconds since each sandbox was used, by name. */
   unused(): Promise<ReadonlyMap<string, number>>;
-  /** Sums up all sandboxes, deleted ones and cleared journals too. */
+  /** The totals of all sandboxes, also of deleted ones and cleared journals. */
   totals(): Promise<Totals>;
 }

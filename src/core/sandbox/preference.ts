@@ -8,16 +8,16 @@ import type { Scenario } from '../scenario/scenario-shape.ts';
 import { describe, suggest } from '../words.ts';
 import type { State } from './state.ts';
 
-/** What a request asks for with `Prefer` (RFC 7240). */
+/** What a request asks for in its `Prefer` header (RFC 7240). */
 export type Preference =
-  /** `applied` is sent as `Preference-Applied`. */
+  /** `applied` is the value of the header `Preference-Applied`. */
   | { readonly kind: 'status'; readonly match: RuleMatch; readonly applied: string }
-  /** Tried before the sandbox's own rules. */
+  /** Its rules are tried before those of the sandbox. */
   | { readonly kind: 'scenario'; readonly book: RuleBook; readonly applied?: string }
-  /** If `strict`, it fails the request (RFC 7240, section 4.4). */
+  /** With `handling=strict`, an unknown preference fails the request (RFC 7240, section 4.4). */
   | { readonly kind: 'wrong'; readonly wrong: string; readonly strict: boolean };
 
-/** Parameters are skipped. A name is a token, and a quoted string may quote a character (RFC 9110, section 5.6). */
+/** A name with a token or a quoted string (RFC 9110, section 5.6). Parameters are skipped. */
 const PREFERENCE =
   /(?:^|,)\s*([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,;"]+)))?(?:\s*;(?:[^",]|"(?:[^"\\]|\\.)*")*)?/g;
 
@@ -27,7 +27,7 @@ const STATUS = /^[2-5]\d\d$/;
 
 const shippedBooks = new Map<string, RuleBook>();
 
-/** Ignores others' preferences, as HTTP requires. */
+/** Reads `Prefer`. Unknown preferences are ignored, as HTTP requires. */
 export async function readPrefer(
   header: string,
   platform: Platform,
@@ -36,7 +36,7 @@ export async function readPrefer(
   const asked = new Map<string, string>();
   for (const [, name = '', quoted, plain] of header.matchAll(PREFERENCE)) {
     const known = name.toLowerCase();
-    // The first one counts (RFC 7240, section 2).
+    // The first of several preferences of one name counts (RFC 7240, section 2).
     if (!asked.has(known)) asked.set(known, quoted ?? plain ?? '');
   }
   const { code, scenario, handling } = Object.fromEntries(asked);
@@ -57,7 +57,7 @@ function preferStatus(status: number): Preference {
   return { kind: 'status', match, applied: `code=${status}` };
 }
 
-/** @returns a text if the name is wrong */
+/** @returns the scenario's rules, or a message if there is no such scenario */
 async function preferScenario(
   name: string,
   platform: Platform,
@@ -69,7 +69,7 @@ async function preferScenario(
   const ships = isShipped(name) && !known?.has(name);
   const shipped = ships ? shippedBooks.get(name) : undefined;
   if (shipped !== undefined) return { kind: 'scenario', book: shipped, applied };
-  // Imported here, since few requests ask for a scenario.
+  // Imported late, because few requests name a scenario.
   const { resolveScenarios, scenariosByName } = await import('../scenario/resolve-scenarios.ts');
   const source = scenariosByName(platform, known);
   try {
@@ -86,7 +86,7 @@ async function preferScenario(
   }
 }
 
-/** @param name counts for all that it extends */
+/** @param name whose counters the rules use, also those of scenarios that it extends */
 function createBook(name: string, scenarios: readonly Scenario[]): RuleBook {
   const rules = scenarios.toReversed().flatMap((scenario) => scenario.rules);
   return createRuleBook(rules, 'prefer', name);
@@ -98,7 +98,7 @@ function findMisspelling(name: string): string[] {
   return hint === '' ? [] : [`the mock knows no preference ${describe(name)}${hint}`];
 }
 
-/** Besides those that ship. The later win. */
+/** The scenarios of a sandbox besides the shipped ones. Of two with one name, the later wins. */
 export function knownScenarios({ settings, scenarios }: State): KnownScenarios {
   const known = [...settings.start.scenarios, ...settings.active, ...scenarios.values()];
   return new Map(known.map((scenario) => [scenario.name, scenario]));

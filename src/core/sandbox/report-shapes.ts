@@ -14,7 +14,7 @@ import {
 } from '../shape/shapes.ts';
 import { rowNames } from '../tables.ts';
 
-/** What a client does wrong, each with the advice that is printed. */
+/** The codes of findings, with the advice that reports print. */
 export const FINDING_CODES = {
   deprecated: 'Migrate before the sunset of the operation.',
   experimental: 'The operation can change without notice; be ready to adapt, or avoid it.',
@@ -50,7 +50,7 @@ export const OPERATION = choice(OPERATION_IDS);
 export const BASIS_KIND = choice(BASIS_KINDS);
 export const TEXTS = list(ANY_TEXT);
 
-/** A member for each collection. */
+/** An object with a member for each collection. */
 export function ofCollections<T, In>(shape: Shape<T, In>, before: string, after: string) {
   return {
     animals: required(shape, `${before} animals ${after}.`),
@@ -79,7 +79,7 @@ const SHOWN_MEMBERS = {
 };
 
 const SHOWN = object(SHOWN_MEMBERS);
-/** How often something was shown to the client, and by which exchange first. */
+/** How often a client was shown something, and the exchange that showed it first. */
 export type ShownCount = ValueOf<typeof SHOWN>;
 
 const PLACE_MEMBERS = {
@@ -114,7 +114,7 @@ export function coverageShape<Reply, In>(reply: Shape<Reply, In>) {
   });
 }
 
-/** What a client was shown of the service. */
+/** The replies of the service that clients were shown. */
 export type CoverageReport = ValueOf<
   ReturnType<typeof coverageShape<ReplyCoverage, ReplyCoverage>>
 >;
@@ -139,7 +139,7 @@ export const FINDING = object(FINDING_MEMBERS);
 /** Something a client did that it should not do against the real service. */
 export type Finding = ValueOf<typeof FINDING>;
 
-/** Called for each new finding. One that every call of an operation causes is reported once. */
+/** Called for each new finding. One that every call of an operation has is reported once. */
 export type OnFinding = (finding: Finding) => void;
 
 /** The state of the servers that share sandboxes. */

@@ -8,37 +8,45 @@ import type { FindingCode, FindingText } from './report-shapes.ts';
 
 const RETRY_WITHIN_MS = 60_000;
 
-/** A call on another connection within this time after a reply may be parallel. */
+/** A call on another connection this soon after a reply may have been sent in parallel. */
 const PARALLEL_MS = 50;
 
-/** A timer of Node counts from the start of a turn of its loop, so on a busy machine it fires early. */
+/** Node counts timers from the start of an event loop turn, so under load they fire early. */
 const TIMER_SLACK_MS = 50;
 
-/** A call that its client should not simply send again: it was refused, or its reply was lost. */
+/** A call that should not simply be repeated: it was refused, or its reply may be lost. */
 interface RecentCall {
   readonly hash: string;
   readonly operation: OperationId;
   readonly port: number | undefined;
-  /** When it was made, by the sandbox's clock. */
+  /** When it was made, on the sandbox's clock. */
   readonly at: number;
-  /** It was carried out, and its client may never get the reply. */
+  /** Whether the operation ran, and its reply may never arrive. */
   readonly isUnanswered: boolean;
-  /** When its client has the reply, by `steadyNow`; undefined if nobody knows that. */
+  /** When the client gets the reply, by `steadyNow`; undefined while that is unknown. */
   readonly sentAt: number | undefined;
-  /** When its reply is lost; undefined as long as it can still arrive. */
+  /** When the reply is lost; undefined if it can still arrive. */
   readonly lostAt: number | undefined;
-  /** Set if the same call gets the same reply. */
+  /** The status, if repeating the call cannot change it. */
   readonly finalStatus: number | undefined;
-  /** What its reply said in `Retry-After`, in seconds. */
+  /** The seconds in the reply's `Retry-After`. */
   readonly retryAfter: number | undefined;
 }
 
-/** At most one with a hash; the latest last. */
+/** The latest call is last. No two have the same hash. */
 export type RecentCalls = readonly RecentCall[];
 
 const MAX_RECENT = 16;
 
-/** Whether a call repeats an earlier one that it should not, and what to remember of it. */
+/**
+ * Compares a call with the client's earlier ones. Returns findings, and the calls to remember.
+ *
+ * Remembered are the last 16 calls that were refused or whose reply may be lost. Repeating one is a
+ * finding if the client could know better: `pointless-retry` after a status that stays,
+ * `early-retry` before `Retry-After`, `blind-retry` after a POST or DELETE that was carried out and
+ * whose reply was lost. Where the reply is held or its client leaves early, `noteLostReply` adds
+ * the loss later.
+ */
 export function judgeRepetition(
   earlier: RecentCalls,
   { request, serviceState, received: reply, match, isCarriedOut, isDelivered }: DecidedRequest,
@@ -53,7 +61,7 @@ export function judgeRepetition(
   }
   const { operation } = call;
   const { method, tag } = operationShape(operation);
-  // To set the same quantity again does no harm.
+  // Setting the same quantity again (PATCH) does no harm.
   const isUnanswered = isCarriedOut && isUncertain && (method === 'POST' || method === 'DELETE');
   const isSent = hold === undefined;
   const latest: RecentCall = {
@@ -69,7 +77,7 @@ export function judgeRepetition(
         ? readRetryAfter(reply.headers, serviceState.now) || undefined
         : undefined,
   };
-  // Who looks before sending again does not do so blindly.
+  // A client that reads the records first does not repeat the call blindly.
   const isLook = method === 'GET' && isCarriedOut && !isUncertain;
   const others = (isSent ? dropFinal(earlier) : earlier).filter(
     (other) =>
@@ -84,11 +92,7 @@ export function judgeRepetition(
   };
 }
 
-/**
- * When a reply arrives or is lost, as far as that is known when the call is answered. While a hold lasts,
- * nothing is known, whatever follows it. Without one the reply is sent when it is `due`, after its delay,
- * and a fault loses it then. `noteLostReply` adds what nobody could foresee.
- */
+/** When the reply arrives, or is lost by a fault. Neither is known while the reply is held. */
 function foreseeReply(
   isSent: boolean,
   due: number,
@@ -100,7 +104,7 @@ function foreseeReply(
   };
 }
 
-/** A changed sandbox may accept any call that it refused before. */
+/** Forgets refusals without `Retry-After`, since a changed sandbox may accept the same call. */
 export function dropFinal(recent: RecentCalls): RecentCalls {
   const isDropped = ({ finalStatus, retryAfter }: RecentCall) =>
     finalStatus !== undefined && retryAfter === undefined;
@@ -115,21 +119,21 @@ function findRepetition(
 ): readonly FindingText[] {
   const findings: FindingText[] = [];
   const add = (code: FindingCode, message: string): void => void findings.push({ code, message });
-  // No time is before or after one that is not known.
+  // Comparisons with NaN are false, so an unknown time yields no finding.
   const { sentAt = Number.NaN, lostAt = Number.NaN, isUnanswered, retryAfter = 0 } = first;
-  // One that came before the loss was sent beside the first.
+  // A call that arrived before the loss was sent in parallel to the first.
   if (isUnanswered && receivedAt > lostAt && receivedAt < lostAt + RETRY_WITHIN_MS) {
     const why = 'the first was carried out: only its reply was lost';
     add('blind-retry', `The same ${method} was sent again although ${why}.`);
   }
-  // The client could have read the first reply.
+  // The client may not have read the first reply yet.
   if (receivedAt <= sentAt + (port === first.port ? 0 : PARALLEL_MS)) return findings;
   const isSoon = receivedAt < sentAt + RETRY_WITHIN_MS;
   if (isSoon && finalStatus !== undefined && first.finalStatus === finalStatus) {
     const why = `a ${finalStatus} that a retry cannot change`;
     add('pointless-retry', `The same call was repeated after ${why}.`);
   }
-  // Waiting by either clock is enough.
+  // Waiting long enough by either clock suffices: the sandbox's, or the real one.
   const wait = retryAfter * 1000 - TIMER_SLACK_MS;
   if (at < first.at + wait && receivedAt < sentAt + wait) {
     add('early-retry', `The call was repeated before Retry-After (${retryAfter} s) had passed.`);
@@ -137,7 +141,7 @@ function findRepetition(
   return findings;
 }
 
-/** The client has left before its reply was sent, or a fault breaks a reply whose hold has ended. */
+/** Marks a reply as lost: its client left early, or a fault broke it after its hold. */
 export function noteLostReply(
   recent: RecentCalls,
   exchange: Exchange,
@@ -151,7 +155,7 @@ export function noteLostReply(
     : recent;
 }
 
-/** Short, however long the call is. */
+/** A hash, because calls can be long. */
 function hashCall(
   { method, target, authorization }: Pick<ServiceRequest, 'method' | 'target' | 'authorization'>,
   body: string | Uint8Array,

@@ -16,14 +16,14 @@ import { initialState, NO_PAST, type State } from './state.ts';
 import { StorageError } from './storage-error.ts';
 
 export class Emitter<Event> {
-  // Created on first use: few sandboxes of many are followed.
+  // Created on first use, since few of many sandboxes have listeners.
   #listeners: Set<(event: Event) => void> | undefined;
 
   get size(): number {
     return this.#listeners?.size ?? 0;
   }
 
-  /** Calls back on each event. Returns how to cancel that. */
+  /** Calls `listener` on each event. Returns a function that cancels this. */
   add(listener: (event: Event) => void): () => void {
     this.#listeners ??= new Set();
     const listeners = this.#listeners.add(listener);
@@ -37,17 +37,17 @@ export class Emitter<Event> {
 
 export type SandboxEvent =
   | { readonly kind: 'exchange'; readonly exchange: Exchange }
-  /** A held reply has left, or never will. */
+  /** A hold has ended: its reply was sent, or never will be. */
   | { readonly kind: 'hold'; readonly exchange: Exchange }
   | { readonly kind: 'edit' }
-  /** Held replies have to leave: those with these numbers, or all. */
+  /** The holds of these exchanges, or all holds, have to end. */
   | { readonly kind: 'release'; readonly why: HoldEnd; readonly exchanges?: readonly number[] }
   | { readonly kind: 'deleted' };
 
 export type SandboxListener = (event: SandboxEvent) => void;
 
 export interface ExchangeEvent {
-  /** `hold` when a held reply has left, or never will. */
+  /** `hold` if the hold of an earlier exchange has ended. */
   readonly kind: 'exchange' | 'hold';
   readonly sandbox: Sandbox;
   readonly exchange: Exchange;
@@ -62,14 +62,14 @@ export class Sandbox {
   readonly name: string;
   start: Start;
   state: State;
-  /** What the next call finds, while a write of it is under way. */
+  /** The newest state while a write of it is under way; the next call builds on it. */
   unsaved: State | undefined;
   readonly journal: Journal;
   readonly #context: SandboxContext;
-  // Created on first use: few sandboxes of many hold replies.
+  // Created on first use, since few of many sandboxes hold replies.
   #holds: Holds | undefined;
   readonly #events = new Emitter<SandboxEvent>();
-  /** Later than now while a reply is delayed. */
+  /** By `steadyNow`. In the future while a reply is delayed. */
   #usedAt = steadyNow();
   #begun = 0;
 
@@ -90,18 +90,18 @@ export class Sandbox {
     return this.#holds;
   }
 
-  /** The replies that are held back now, the oldest first. */
+  /** The replies that are held now, the oldest first. */
   held(): readonly ExchangeWithHold[] {
     return this.#holds?.list() ?? [];
   }
 
-  /** Milliseconds since its last use; 0 while anybody waits for it. */
+  /** Milliseconds since the last use; 0 while a listener, a call or a held reply remains. */
   get unused(): number {
     const isWaitedFor = this.listeners > 0 || this.#begun > 0 || this.#holds?.isEmpty === false;
     return isWaitedFor ? 0 : Math.max(0, steadyNow() - this.#usedAt);
   }
 
-  /** Keeps the sandbox in use while the body of a call arrives. Returns what ends that, once. */
+  /** Keeps the sandbox in use while a call's body arrives. Returns a function that ends this. */
   beginCall(): () => void {
     this.#begun += 1;
     let left = 1;
@@ -124,7 +124,7 @@ export class Sandbox {
     return outcome(state, state);
   }
 
-  /** A bug of the mock is a warning, and a reply that says so. */
+  /** Answers a request. A bug of the mock becomes a warning and a 500. */
   answer(request: ServiceRequest, now: Instant, preference?: Preference): Outcome<Exchange> {
     try {
       return answer(this.#newest, request, now, preference);
@@ -138,7 +138,7 @@ export class Sandbox {
     return answer(this.#newest, { ...request, supplied: { reply } }, now);
   }
 
-  /** Nobody will get the reply, which nobody could foresee when it was made. */
+  /** Notes that a reply will not arrive, which was unknown when it was made. */
   loseReply(exchange: Exchange, now: Instant): Outcome<void> {
     const state = this.#newest;
     const { counters } = state;
@@ -147,12 +147,12 @@ export class Sandbox {
     return outcome(state, undefined, { counters: { ...counters, recent } });
   }
 
-  /** Finds the rule that decides a call, and counts the call for all rules that it matches. */
+  /** Finds the rule for a call. All rules that match count the call. */
   match(call: Call, preference: Preference | undefined): Outcome<RuleMatch | undefined> {
     return matchCall(this.#newest, call, preference);
   }
 
-  /** @param text tells the journal of it, if it changes the state */
+  /** @param text describes the change for the journal, if there is one */
   change<T>(
     change: (state: State, now: Instant) => Outcome<T>,
     now: Instant,
@@ -160,18 +160,18 @@ export class Sandbox {
   ): Outcome<T> {
     const changed = change(this.#newest, now);
     const { before, state } = changed;
-    // An edit that changes nothing is none: an undo of it would take nothing back.
+    // An edit that changes nothing is not kept, since undoing it would have no effect.
     const hasSameRecords = hasSameFields(state.store, before.store);
     const isSameState = hasSameRecords && hasSameFields({ ...state, store: before.store }, before);
     if (isSameState && text?.isUndo !== true) return changed;
     const counters = { ...state.counters, recent: dropFinal(state.counters.recent) };
-    // What is arranged is seen at once.
+    // Rules with `lag` must not hide what was arranged by hand.
     const isSame = state.store === before.store && state.settings === before.settings;
     const past = isSame ? state.past : NO_PAST;
     return { ...changed, state: { ...state, counters, past }, edit: text };
   }
 
-  /** @param waited how many milliseconds ago the outcome was made */
+  /** @param waited for how many milliseconds the outcome waited to be kept */
   take<T>(outcome: Outcome<T>, waited = 0): T {
     const { before, state, exchange, edit, clears, forgets, result } = outcome;
     this.state = state;
@@ -193,7 +193,7 @@ export class Sandbox {
     return result;
   }
 
-  /** Tells those who follow the whole server. */
+  /** Notifies listeners of the whole server, such as the log. */
   announce(exchange: Exchange): void {
     this.#use(exchange.delay);
     const { events } = this.#context;
@@ -206,7 +206,7 @@ export class Sandbox {
 
   subscribe(listener: SandboxListener): () => void {
     const cancel = this.#events.add(listener);
-    // The others were told when the stop began.
+    // A listener that subscribes during a stop has missed the event, so it gets its own.
     if (this.#context.isStopping) queueMicrotask(() => listener({ kind: 'deleted' }));
     return () => {
       cancel();
@@ -214,7 +214,7 @@ export class Sandbox {
     };
   }
 
-  /** Tells of what happened here, or on another server. */
+  /** Emits an event of this server or of another one. */
   emit(event: SandboxEvent): void {
     if (event.kind === 'release') this.#holds?.end(event.why, event.exchanges);
     if (event.kind === 'deleted') this.#holds?.end('deleted');
@@ -223,7 +223,7 @@ export class Sandbox {
   }
 }
 
-/** Warns of a bug of the mock, but not of a storage that is away. */
+/** Creates a 500 and warns of a bug, or a 503 if the storage is not available. */
 export function createFailure(
   { settings: { choices } }: State,
   error: unknown,

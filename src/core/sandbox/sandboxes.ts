@@ -23,11 +23,11 @@ import { type Start, setStaging } from './start.ts';
 import { initialState } from './state.ts';
 import { createLimitError } from './storage-error.ts';
 
-/** What sandboxes get from outside. */
+/** What the server provides to all sandboxes. */
 export interface SandboxEnvironment {
-  /** Answers in place of the mock. */
+  /** Answers calls in place of the operations (`--upstream`). */
   readonly upstream?: Responder | undefined;
-  /** Whether other servers have these sandboxes too: one that is unknown here may be known there. */
+  /** Whether servers share the sandboxes, so that an unknown one may exist on another server. */
   readonly isShared?: boolean;
   readonly platform: Platform;
 }
@@ -38,16 +38,16 @@ export class Sandboxes {
   readonly options: MockOptions;
   readonly default: Sandbox;
   readonly events: SandboxContext['events'] = new Emitter();
-  /** Answers in place of the mock. */
+  /** Answers calls in place of the operations (`--upstream`). */
   readonly upstream: Responder | undefined;
-  /** Decides about a call of any sandbox before its rules, and in place of what it asks for itself. */
+  /** Decides about calls of any sandbox, before the rules and in place of their `Prefer`. */
   imposePreference: ((call: Call) => Preference | undefined) | undefined;
-  /** The server that has them, and when it started; undefined if several share them. */
+  /** Identifies this server to clients; undefined if several servers share the sandboxes. */
   readonly server: { readonly id: string; readonly startedAt: string } | undefined;
   readonly #context: SandboxContext;
   readonly #isShared: boolean;
   readonly #named = new Map<string, Sandbox>();
-  /** Sandboxes that somebody looks at and nobody has used. No limit and no list counts them. */
+  /** Sandboxes that were read but not used. No limit and no list counts them. */
   readonly #onlyViewed = new Map<string, Sandbox>();
   #start: Start;
 
@@ -72,12 +72,12 @@ export class Sandboxes {
     this.#named.set(STAGING_SANDBOX, this.open(STAGING_SANDBOX, setStaging(start, true)));
   }
 
-  /** Makes a sandbox, without keeping it among those that have a name. */
+  /** Makes a sandbox without registering it. */
   open(name: string, start = this.#start): Sandbox {
     return new Sandbox(name, start, this.#context);
   }
 
-  /** Throws a StorageError at the limit. */
+  /** Finds or creates a sandbox. Throws a StorageError if there are too many. */
   getOrCreate(name: string, start?: Start): Sandbox {
     const known = this.#named.get(name);
     if (known !== undefined) return known;
@@ -93,12 +93,12 @@ export class Sandboxes {
   }
 
   /**
-   * A request without a valid key creates no sandbox, so that it cannot use up the limit; but who looks
-   * at one sees it.
+   * A request without a valid key does not create a sandbox, since that could use up the limit. But
+   * if somebody watches that sandbox, they should see the request.
    */
   admit(name: string, authorization: string | undefined): Sandbox | KeyRefusal {
     const known = this.#onlyViewed.has(name) ? this.getOrCreate(name) : this.#named.get(name);
-    // Only the deployment knows the valid keys.
+    // With an upstream, only the deployment knows which keys are valid.
     if (known !== undefined || this.upstream !== undefined) {
       return known ?? this.getOrCreate(name);
     }
@@ -108,12 +108,12 @@ export class Sandboxes {
     return this.find(name) ?? check;
   }
 
-  /** Without those that are only looked at, which count for nothing. */
+  /** The sandboxes in use. Those that were only read do not count. */
   [Symbol.iterator](): Iterator<Sandbox> {
     return this.#named.values();
   }
 
-  /** Includes those that are only looked at, since somebody may follow them. */
+  /** All sandboxes, also those that were only read, since they may have listeners. */
   all(): readonly Sandbox[] {
     return [...this, ...this.#onlyViewed.values()];
   }
@@ -122,7 +122,7 @@ export class Sandboxes {
     return this.#named.get(name);
   }
 
-  /** Keeps coverage and findings. Returns it, for its listeners to be told. */
+  /** Removes a sandbox and keeps its totals. Returns it, so that its listeners can be told. */
   remove(name: string): Sandbox | undefined {
     const sandbox = this.#named.get(name);
     if (sandbox === undefined || PERMANENT_SANDBOXES.includes(name)) return undefined;
@@ -131,12 +131,12 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** Does not count as using it. One that only other servers may know is not kept. */
+  /** Finds a sandbox without using it. One that only another server may know is not registered. */
   find(name: string): Sandbox | undefined {
     return this.#named.get(name) ?? (this.#isShared ? this.open(name) : undefined);
   }
 
-  /** Looking creates no sandbox. Who follows one that does not exist yet sees its first call. */
+  /** Returns a sandbox for reading without creating it. Its listeners see its first call later. */
   look(name: string): Sandbox {
     if (this.#isShared) return this.getOrCreate(name);
     const known = this.#named.get(name) ?? this.#onlyViewed.get(name);
@@ -151,12 +151,12 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** The milliseconds since each was last used, by its name. */
+  /** Milliseconds since each sandbox was last used, by name. */
   unused(): ReadonlyMap<string, number> {
     return new Map(Array.from(this, ({ name, unused }) => [name, unused]));
   }
 
-  /** Sums up all sandboxes, deleted ones and cleared journals too. */
+  /** The totals of all sandboxes, also of deleted ones and cleared journals. */
   totals(): Totals {
     const totals = new Totals();
     totals.merge(this.#context.formerTotals);
@@ -172,7 +172,7 @@ export class Sandboxes {
     }
   }
 
-  /** Lets sandboxes start anew from there: `POST reset` does, and those that are still to be created. */
+  /** Sets the start of new sandboxes. Existing ones use it after `POST reset`. */
   setStart(start: Start): void {
     this.#start = start;
     const staging = setStaging(start, true);
@@ -180,24 +180,24 @@ export class Sandboxes {
   }
 }
 
-/** A request to a sandbox that a responder answers. */
+/** A request that a responder answers. */
 export interface ResponderCall {
   readonly request: ServiceRequest;
-  /** The path below the service's base path, and the query, as the client wrote them. */
+  /** The path below `/v1` and the query, as the client sent them. */
   readonly target: string;
   readonly body: RequestBody;
   /** The name of the sandbox. */
   readonly sandbox: string;
   readonly state: ServiceState;
-  /** Calls back once the client has left. Returns how to cancel. */
+  /** Calls `act` when the client leaves. Returns a function that cancels this. */
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
-/** Answers a sandbox's calls in place of the service, such as a deployment. */
+/** Answers calls in place of the operations, such as by asking a deployment. */
 export interface Responder {
   /** The base URL of the deployment. */
   readonly url: string;
-  /** Sent in place of the client's. */
+  /** The key to send in place of the client's. */
   readonly key: string | undefined;
   readonly respond: (call: ResponderCall) => Promise<Reply>;
 }

@@ -12,7 +12,7 @@ interface Mistake {
   readonly hint: string;
 }
 
-/** What a value after `name:` tests, in a search. */
+/** Makes a test of the value that follows `name:` in a search, or says what is wrong with it. */
 export type SearchTerm = (value: string) => Test | Mistake;
 
 export const FILTER_TEXT = text(
@@ -21,11 +21,11 @@ export const FILTER_TEXT = text(
   { maxLength: LIMITS.filterText },
 );
 
-/** A member of a filter, its test, and the same in a search, if that can name it. */
+/** A filter of exchanges: its parameter, its test, and its term in a search, if it has one. */
 export interface Filter<T = never, In = unknown> extends Member<unknown, false, In> {
   readonly test: (exchange: Exchange, wanted: T) => boolean;
   readonly term: SearchTerm | undefined;
-  /** The same after `is:` in a search. */
+  /** The word after `is:` in a search that means the same. */
   readonly mark?: { readonly word: string; readonly is: Test };
 }
 
@@ -38,13 +38,13 @@ export function filter<T, In>(
   return { ...optional(shape, description), test, term };
 }
 
-/** @param word the same after `is:` in a search */
+/** @param word what means the same after `is:` in a search */
 export function flag(description: string, is: Test, word?: string) {
   const member = filter(FLAG, description, (exchange, wanted) => is(exchange) === wanted);
   return { ...member, ...(word !== undefined && { mark: { word, is } }) };
 }
 
-/** Exact in a filter; in any case in a search. */
+/** A text must match exactly in a filter, in any case in a search. */
 export function textFilter(description: string, read: (exchange: Exchange) => string | undefined) {
   return filter(ANY_TEXT, description, (of, wanted) => read(of) === wanted, equal(read));
 }
@@ -91,7 +91,7 @@ export function parseStatus(value: string): Test | Mistake {
   return { expected: 'a status such as 409 or 4xx, or none', hint: '' };
 }
 
-/** The whole key, or what the journal shows of it. */
+/** Matches a whole key, or its masked form in the journal. */
 export function parseKey(value: string): Test {
   const shown = value.replace(/…$/, '');
   if (shown === 'none') return (exchange) => maskedKey(exchange) === undefined;
@@ -124,7 +124,7 @@ export function compareNumbers(isWithin: (number: number, bound: number) => bool
   };
 }
 
-/** What a search compares of an exchange, in lower case. */
+/** The texts of an exchange that a search compares, in lower case. */
 interface SearchedTexts {
   readonly of: Readonly<Exchange>;
   readonly call: string;
@@ -133,7 +133,7 @@ interface SearchedTexts {
   readonly bodies: readonly string[];
 }
 
-/** The texts of the latest exchange: up to 100 listeners compare them with 10 terms each. */
+/** A cache for the latest exchange: up to 100 listeners compare it with 10 terms each. */
 let searchedTexts: SearchedTexts | undefined;
 
 function readTexts(exchange: Readonly<Exchange>): SearchedTexts {
@@ -141,7 +141,7 @@ function readTexts(exchange: Readonly<Exchange>): SearchedTexts {
   const { method, target, status = '', reasons, request, reply } = exchange;
   const bodies = [request, ...(reply ? [reply] : [])]
     .filter(({ size }) => size <= LIMITS.keptBody)
-    // What is decoded can be longer.
+    // A decoded body can be longer than the journal's limit.
     .map((message) => bodyText(message)?.slice(0, LIMITS.keptBody).toLowerCase() ?? '');
   const headers = [...maskHeaders(request.headers), ...maskHeaders(reply?.headers ?? [])];
   const lower = (texts: readonly string[]) => texts.map((text) => text.toLowerCase());
@@ -168,12 +168,12 @@ function parseWord(word: string): Test {
   };
 }
 
-/** `-` for "not", the name of a field, and a phrase or a word. */
+/** A term: an optional `-` for "not", an optional field name, then a word or a quoted phrase. */
 const TERM = /(-?)(?:([a-z][\w-]*):)?(?:"([^"]*)"|(\S*))(?=\s|$)|(\S+)/gi;
 
 /**
- * @param terms by name, in lower case
- * @returns the test of each term, or what is wrong with the first bad one
+ * @param terms the known terms by name, in lower case
+ * @returns a test for each term, or what is wrong with the first invalid one
  */
 export function parseTerms(
   search: string,

@@ -7,23 +7,23 @@ import type { ClockSetting } from '../service/clock.ts';
 import type { MockOptions } from '../service/mock-options.ts';
 import type { Store } from '../store/store.ts';
 
-/** What a sandbox starts from and a reset returns to. Shared, never changed. */
+/** What a sandbox starts from, and what a reset returns to. Sandboxes share it; it is immutable. */
 export interface Start {
-  /** The store after what its scenarios change; so is the clock. */
+  /** The store after the scenarios were applied to it, as is the clock. */
   readonly store: Store;
   readonly clock: ClockSetting;
-  /** As the caller gave them, without defaults. */
+  /** The options as the caller gave them, without defaults. */
   readonly options: MockOptions;
-  /** Options that were chosen by hand when this became the start. They win over the scenarios. */
+  /** Assumptions that were set by hand when this became the start. They win over the scenarios. */
   readonly byHand: Partial<Choices>;
-  /** Whether the sandbox is like the document's second deployment, which has a key of its own. */
+  /** Whether it is for staging, the document's second deployment, which has its own key. */
   readonly isStaging: boolean;
   readonly scenarios: readonly Scenario[];
-  /** Scenarios that the sandbox has of its own, by name. */
+  /** The sandbox's own scenarios by name. */
   readonly saved: ReadonlyMap<string, SavedScenario>;
 }
 
-/** @param store to start from if no scenario names another; later ones win, record by record */
+/** @param store the initial store, unless a scenario names a fixture. Later scenarios win. */
 export function createStart(
   options: MockOptions,
   store: Store,
@@ -48,7 +48,7 @@ export function delayRule(milliseconds: number): Rule {
   };
 }
 
-/** The same start if it is so already, since settings are cached by start. */
+/** Returns the same start if nothing changes, because settings are cached by start. */
 export function setStaging(start: Start, isStaging: boolean): Start {
   return start.isStaging === isStaging ? start : { ...start, isStaging };
 }

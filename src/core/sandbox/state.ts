@@ -39,7 +39,7 @@ export interface State {
   readonly clock: Clock;
   readonly counters: Counters;
   readonly snapshots: ReadonlyMap<string, Store>;
-  /** `settings.active` has an active one as it was activated. */
+  /** A scenario that is active stays as it was when activated: see `settings.active`. */
   readonly scenarios: ReadonlyMap<string, SavedScenario>;
   readonly latches: ReadonlyMap<string, LatchRule>;
   readonly past: Past;
@@ -51,13 +51,13 @@ export interface Counters {
   readonly recent: RecentCalls;
 }
 
-/** What settings are made of: active scenarios win over the start, and what was set by hand over both. */
+/** What settings follow from. Active scenarios win over the start, and `byHand` over both. */
 interface Layers {
   readonly start: Start;
-  /** In the order of activation: where two set the same, the later one wins. */
+  /** In the order of activation: where two conflict, the later wins. */
   readonly active: readonly Scenario[];
   readonly byHand: Partial<Choices>;
-  /** When `keys.expires` began, in milliseconds since 1970. */
+  /** From when durations in `keys.expires` count, in milliseconds since 1970. */
   readonly startedAt: number;
 }
 
@@ -66,7 +66,7 @@ export interface Settings extends Layers {
   readonly represent: Representation;
   readonly keys: Keyring;
   readonly rules: RuleBook;
-  /** Whether a rule lets reads see earlier stores. */
+  /** Whether a rule with `lag` lets reads see earlier stores. */
   readonly isLagging: boolean;
 }
 
@@ -93,7 +93,7 @@ export function createSettings(layers: Layers): Settings {
   };
 }
 
-/** Shared by all sandboxes of a start. */
+/** Cached, because all sandboxes with the same start share them. */
 const startSettings = new WeakMap<Start, Settings>();
 
 export function initialState(start: Start, wall: number): State {
@@ -120,7 +120,7 @@ export function changeLayers(state: State, layers: Partial<Layers>): State {
   return { ...state, settings: createSettings({ ...state.settings, ...layers }) };
 }
 
-/** Applies records and clock of newly active ones only. Throws a ScenarioError. */
+/** Activates scenarios. Applies records and clock of new ones only. Throws a ScenarioError. */
 export function activate(
   state: State,
   scenarios: readonly Scenario[],
@@ -146,14 +146,14 @@ export function activate(
   };
 }
 
-/** An own scenario can have changed; one written in a request is always new. */
+/** Compares contents, as an own scenario can change. One sent in a request is always new. */
 function isSame(one: Scenario, other: Scenario): boolean {
   if (one === other) return true;
   if (one.name !== other.name || one.name === WRITTEN_SCENARIO) return false;
   return writeJson(one.definition) === writeJson(other.definition);
 }
 
-/** `journal` includes coverage and findings. */
+/** `journal` stands for the journal, coverage and findings. */
 export const RESET_PARTS = [
   'store',
   'scenario',
@@ -185,7 +185,7 @@ export function restart(
   };
 }
 
-/** A start from which a reset leads to this state. */
+/** Makes this state a start, so that a reset returns to it. */
 export function startFrom({ store, settings, clock, scenarios: saved }: State): Start {
   const { start, active: scenarios, byHand } = settings;
   const now = isReal(clock) ? undefined : readClock(clock);
@@ -199,7 +199,7 @@ export function startFrom({ store, settings, clock, scenarios: saved }: State): 
   };
 }
 
-/** Puts an entry last; undefined removes it. */
+/** Sets an entry and moves it to the end; undefined removes it. */
 export function withEntry<T>(
   map: ReadonlyMap<string, T>,
   name: string,
@@ -210,23 +210,23 @@ export function withEntry<T>(
   return value === undefined ? changed : changed.set(name, value);
 }
 
-/** Earlier stores, for rules with `lag`: kept while an active rule has one. */
+/** Earlier stores, which are kept while an active rule has `lag`. */
 export interface Past {
-  /** How many calls there were since it is kept. */
+  /** How many calls there were since earlier stores are kept. */
   readonly calls: number;
-  /** Stores that later calls have replaced, the newest last. */
+  /** The replaced stores, the latest one last. */
   readonly changes: readonly {
     readonly before: Store;
     /** The number of the call that made the change. */
     readonly call: number;
-    /** When it was replaced, by the sandbox's clock. */
+    /** When the store was replaced, on the sandbox's clock. */
     readonly at: number;
   }[];
 }
 
 export const NO_PAST: Past = { calls: 0, changes: [] };
 
-/** The store as a replica has it that is so far behind. */
+/** The store that a replica with this lag would show. */
 export function pastStore({ calls, changes }: Past, lag: Lag, store: Store, now: number): Store {
   const missed = changes.find(({ call, at }) =>
     'calls' in lag ? call > calls - lag.calls : at > now - lag.milliseconds,
@@ -234,7 +234,7 @@ export function pastStore({ calls, changes }: Past, lag: Lag, store: Store, now:
   return missed?.before ?? store;
 }
 
-/** What is known after another call. */
+/** Adds a call, and the store that it replaced, if it did. */
 export function rememberStore({ calls, changes }: Past, before: Store, after: Store, at: number) {
   const call = calls + 1;
   const added = [...changes, { before, call, at }].slice(-LIMITS.lag);

@@ -1,6 +1,6 @@
 interface StorageErrorOptions extends ErrorOptions {
   readonly code?: 'not_saved' | 'too_many_sandboxes';
-  /** The change may have been made. */
+  /** Set if the change may have been saved in spite of the error. */
   readonly isOutcomeUnknown?: boolean;
 }
 

@@ -3,31 +3,31 @@ import { mayHaveContent, type RawHeaders, withoutHeaders } from '../raw-http.ts'
 import type { Reply } from '../service/reply.ts';
 import type { FaultWith } from './fault-table.ts';
 
-/** The reply to break. To HEAD it has no body, and its headers say how long GET's would be. */
+/** The reply to break. For HEAD, it has no body, but the Content-Length of GET. */
 export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
 
-/** What the client gets of a reply that a fault breaks. */
+/** What is sent of a reply that a fault breaks. */
 export interface BrokenReply {
   readonly status: number;
-  /** All headers, those that frame the body too. */
+  /** All headers, including those that frame the body. */
   readonly headers: RawHeaders;
-  /** What is sent of the body; undefined for a reply without content (RFC 9110, section 6.4.1). */
+  /** What is sent of the body; undefined for a status without content (RFC 9110, section 6.4.1). */
   readonly content: Uint8Array | undefined;
-  /** The connection ends here: within the body, or within the head of a reply without content. */
+  /** Whether the connection ends within the body or, if there is no content, within the head. */
   readonly isCut: boolean;
-  /** If `content` is a chunk, the next one, whose size is not a number. */
+  /** What follows `content` if that is a chunk: a chunk whose size is not a number. */
   readonly badChunk?: Uint8Array;
-  /** Set if `content` is sent in pieces. */
+  /** Set if the body is sent slowly, in pieces. */
   readonly pieces?: readonly SlowPiece[];
 }
 
-/** A piece of a body, and how many milliseconds after the head it is sent. */
+/** A piece of a body, and its delay after the head in milliseconds. */
 export interface SlowPiece {
   readonly after: number;
   readonly bytes: Uint8Array;
 }
 
-/** @param hasChunks whether a body can come in chunks: not in HTTP/1.0, where it is truncated instead */
+/** @param hasChunks whether chunks are possible. HTTP/1.0 has none, so the body is truncated. */
 export function breakReply(
   fault: FaultWith<'spoils' | 'slows'>,
   { status, headers, body = '' }: WireReply,
@@ -35,7 +35,7 @@ export function breakReply(
   hasChunks = true,
 ): BrokenReply {
   if (method === 'HEAD' || !mayHaveContent(status)) {
-    // There is nothing to spoil or to slow down.
+    // Without content, there is nothing to spoil or slow down.
     const isCut = fault.kind === 'truncate' || fault.kind === 'bad-chunk';
     return { status, headers, content: undefined, isCut };
   }
@@ -46,7 +46,7 @@ export function breakReply(
     const framing = ['Content-Length', String(length)];
     return { status, headers: [...others, ...framing], content, isCut };
   };
-  // An empty body is announced as one byte, so that it is cut too.
+  // The head announces at least one byte, so that an empty body is truncated, too.
   const truncated = withLength(Math.max(bytes.length, 1), bytes.subarray(0, half), true);
   switch (fault.kind) {
     case 'truncate':
@@ -69,7 +69,7 @@ export function breakReply(
   }
 }
 
-/** A body that is shorter than the number of its pieces has fewer of them. */
+/** Cuts a body into pieces. A body with fewer bytes than pieces gets fewer pieces. */
 function cutEvenly(bytes: Uint8Array, { chunks, over }: FaultWith<'slows'>): SlowPiece[] {
   const pieces: SlowPiece[] = [];
   let sent = 0;
@@ -82,8 +82,8 @@ function cutEvenly(bytes: Uint8Array, { chunks, over }: FaultWith<'slows'>): Slo
   return pieces;
 }
 
-/** Headers of a whole body, which a broken one has anew. */
+/** Headers that describe the whole body, and that a broken one gets anew. */
 const FRAMING: ReadonlySet<string> = new Set(['content-length', 'trailer']);
 
-/** Ends no JSON: outside a string a colon needs a value, and inside one the string is never closed. */
+/** Breaks any JSON: outside a string a colon needs a value, inside one the string never ends. */
 const TAIL = toBytes(':}');

@@ -21,14 +21,14 @@ type Effect = 'replaces' | 'substitutes' | 'spoils' | 'slows' | 'outlasts';
 
 type FaultName = keyof typeof FAULTS;
 
-/** A slow body comes in `chunks` pieces over so many milliseconds. */
+/** The settings of each fault. A slow body arrives in `chunks` pieces over `over` milliseconds. */
 export type Fault = {
   readonly [K in FaultName]: K extends 'slow-body'
     ? { readonly kind: K; readonly chunks: number; readonly over: number }
     : { readonly kind: K };
 }[FaultName];
 
-/** The faults with one of these effects. */
+/** The faults that have one of these effects. */
 export type FaultWith<E extends Effect> = {
   [K in FaultName]: (typeof FAULTS)[K] extends E ? Extract<Fault, { readonly kind: K }> : never;
 }[FaultName];
@@ -42,12 +42,12 @@ export function hasEffect<E extends Effect>(
   return fault !== undefined && effects.some((effect) => effect === FAULTS[fault.kind]);
 }
 
-/** Whether the client gets the reply as it is meant. */
+/** Whether the client gets the reply unbroken. */
 export function isDelivered(fault: Fault | undefined): boolean {
   return fault === undefined || hasEffect(fault, 'slows', 'outlasts');
 }
 
-/** A fault that breaks the reply on its way. After the others, a reply is written like any other. */
+/** Faults that change how a reply is written. With any other, it is written as usual. */
 export type WireFault = FaultWith<'replaces' | 'spoils' | 'slows'>;
 
 export function isWireFault(fault: Fault | undefined): fault is WireFault {

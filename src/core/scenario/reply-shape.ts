@@ -47,7 +47,7 @@ export function headersShape<T, In>(values: Shape<T, In>) {
 
 const HEADERS = messageHeaders(oneOrMore(VALUE));
 
-/** Headers by name, in any case. Null removes a header; it is not a value. */
+/** Headers to set by name, in any case. Null removes a header. */
 export const CHANGED_HEADERS = messageHeaders(
   either(
     oneOrMore(VALUE),
@@ -75,8 +75,8 @@ function refuseFraming(
 }
 
 /**
- * With a wrong value, the message has no end, or Node does not write it. With another `Connection` than
- * `close`, Node forgets that the client asked to close.
+ * Headers that a rule must not set: with a wrong length the message has no end, or Node refuses to
+ * write it. With any `Connection` but `close`, Node ignores the client's wish to close.
  */
 function isFraming(name: string, values: readonly string[]): boolean {
   const isLength = ['content-length', 'transfer-encoding', 'trailer'].includes(name);
@@ -98,7 +98,7 @@ const RULE_REPLY = object({
   empty: optional(TRUE, 'Send no body, even if the status has a documented or assumed one.'),
 });
 
-/** Without `content`, it gets the documented or assumed one. Its headers lack the media type. */
+/** A rule's reply. Without `content`, it gets the body that the service has for this status. */
 export const REPLY = convert(
   RULE_REPLY,
   ({ status, headers: given = [], body, empty }, at, report) => {
@@ -128,7 +128,7 @@ function isContentType(name: string): boolean {
   return name.toLowerCase() === 'content-type';
 }
 
-/** JSON exactly as written, or a string as it is if its media type is not JSON. */
+/** The body: JSON exactly as written, or a plain string if the media type is not JSON. */
 function createContent(
   { value, text }: ValueOf<typeof ANY_JSON>,
   mediaType: string | undefined,

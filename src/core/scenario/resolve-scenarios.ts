@@ -11,19 +11,19 @@ import { ScenarioError } from './scenario-records.ts';
 import { readScenario, type SavedScenario, type Scenario } from './scenario-shape.ts';
 import { readYaml } from './yaml-text.ts';
 
-/** Where scenarios are found by a name, or by a path. */
+/** A source of scenarios, such as files or those that a sandbox knows. */
 export interface ScenarioFinder {
-  /** What can be named, for messages. */
+  /** Describes valid names, for messages. */
   readonly expected: string;
   /**
-   * One object for all names of a scenario, or else, in words, what was found instead.
+   * Returns one object for all names of a scenario, or a description of what is there instead.
    *
-   * @throws ScenarioError if the scenario is broken
+   * @throws ScenarioError if the scenario is invalid
    */
   readonly find: (name: string) => Scenario | string;
 }
 
-/** Finds scenarios, and those that they extend, in ascending precedence. */
+/** Finds scenarios and those that they extend. Later ones in the result win. */
 export function resolveScenarios(
   names: readonly string[],
   { expected, find }: ScenarioFinder,
@@ -31,7 +31,7 @@ export function resolveScenarios(
   const problems: TextProblem[] = [];
   const resolved = new Set<Scenario>();
 
-  /** @param chain those that led to this one by `extends`, with the names that they were found by */
+  /** @param chain the scenarios whose `extends` led here, with the names they were found by */
   const resolve = (
     name: string,
     chain: ReadonlyMap<Scenario, string>,
@@ -59,7 +59,7 @@ export function resolveScenarios(
       );
     }
     checkOrigin(scenario, report);
-    // Together, since each search for places takes time.
+    // All at once, because each search for places scans the text.
     if (misfits.length > 0) problems.push(...scenario.locate(misfits));
     resolved.add(scenario);
     return scenario;
@@ -71,7 +71,7 @@ export function resolveScenarios(
       const message = `${name}: expected ${wanted}; found ${found}`;
       problems.push(createFileProblem(name, wanted, found, message));
     });
-    // A named scenario wins over those named before it, even if they extend it.
+    // A scenario named later wins over one named earlier, even if that extends it.
     if (scenario !== undefined && resolved.delete(scenario)) resolved.add(scenario);
   }
   const scenarios = [...resolved];
@@ -91,7 +91,7 @@ interface Together {
   readonly count: (scenario: Scenario) => number;
 }
 
-/** Limits for all scenarios together: each call meets all rules, each record all changes. */
+/** Limits for all scenarios together: each call meets all rules, and each record all changes. */
 const TOGETHER: readonly Together[] = [
   { max: LIMITS.rules, of: 'rules in all scenarios', count: ({ rules }) => rules.length },
   ...COLLECTIONS.map((name) => ({
@@ -106,7 +106,7 @@ const TOGETHER: readonly Together[] = [
   })),
 ];
 
-/** Undefined if it is broken. Of one that several extend, the problems are reported once. */
+/** Finds a scenario. Undefined if it is invalid; its problems are reported once. */
 function findOrReport(
   name: string,
   find: ScenarioFinder['find'],
@@ -122,7 +122,7 @@ function findOrReport(
   }
 }
 
-/** Such a scenario may do less than the server's own files. */
+/** A scenario from a request may do less than one from a file of the server. */
 function isFromRequest({ name, file }: Scenario): boolean {
   return file === undefined && !isShipped(name);
 }
@@ -136,14 +136,14 @@ function checkOrigin(scenario: Scenario, report: ReportMisfit): void {
   }
 }
 
-/** What a sandbox knows besides those that ship, by name. */
+/** The scenarios that a sandbox knows besides the shipped ones. */
 export type KnownScenarios = ReadonlyMap<string, Scenario | SavedScenario>;
 
 /**
- * Finds scenarios for a request. Reads no files but those that ship.
+ * Finds scenarios for a request, without reading files other than shipped ones.
  *
- * @param written a scenario from the request, which wins over the others
- * @param known win over shipped ones of the same name
+ * @param written a scenario in the request itself, which wins over the others
+ * @param known scenarios that win over shipped ones of the same name
  */
 export function scenariosByName(
   texts: Pick<Platform, 'shippedText'>,
@@ -178,7 +178,7 @@ export function readShipped(
 
 const savedReadings = new WeakMap<SavedScenario, Scenario>();
 
-/** It was valid when it was saved. */
+/** Reads a saved scenario, which was valid when it was saved. */
 function readSaved(saved: SavedScenario): Scenario {
   const reading = savedReadings.get(saved) ?? readScenarioText(saved.name, saved);
   savedReadings.set(saved, reading);
@@ -186,7 +186,7 @@ function readSaved(saved: SavedScenario): Scenario {
 }
 
 /**
- * @param file its name in problems
+ * @param file the name of the text in messages
  * @throws ScenarioError
  */
 export function readScenarioText(
@@ -206,7 +206,7 @@ const MAX_LENGTH: Readonly<Record<SavedScenario['format'], number>> = {
   json: LIMITS.jsonText,
 };
 
-/** Reads a scenario that a request contains. @throws ScenarioError */
+/** Reads a scenario from the body of a request. @throws ScenarioError */
 export function readSentScenario(sent: Omit<SavedScenario, 'description'>): Scenario {
   const { name, text, format } = sent;
   const max = MAX_LENGTH[format];

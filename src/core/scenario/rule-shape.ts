@@ -60,7 +60,7 @@ const CALLS = either(
   EXPECTED_CALLS,
 );
 
-/** Every `step`th of a range, counted from 1. It includes `to`, which is Infinity for an open one. */
+/** Every `step`th call of a range, counted from 1. `to` is inclusive, and Infinity if left open. */
 export type Calls = Readonly<Record<'from' | 'to' | 'step', number>>;
 
 function readRange(range: string): Calls {
@@ -163,7 +163,7 @@ const PATCH_ITEM = object({
   body: required(ANY, 'A merge patch for these records.'),
 });
 
-/** What a rule changes in the reply of the service. */
+/** The changes that a rule makes in the reply of the service. */
 const PATCH = object(
   {
     status: optional(integer(200, 599, 'a status from 200 to 599'), 'Another status.'),
@@ -229,7 +229,7 @@ const WHOLE_RULE = convert(
     const inputs = joinWords([...new Set(on.flatMap(listInputs))], 'or');
     for (const { of, name } of where) {
       if (of !== 'input' || on.some((id) => listInputs(id).includes(name))) continue;
-      // The rule could never match.
+      // No operation in `on` has this input, so the rule could never match.
       const expected = `an input of ${joinWords(on, 'or')}, which has ${inputs || 'none'}`;
       refuse(expected, `"${name}"`, 'where', name);
     }
@@ -251,15 +251,15 @@ const WHOLE_RULE = convert(
 
 export const RULE_SHAPE: Shape<ValueOf<typeof WHOLE_RULE>, ReplyOrPatch> = withTypes(WHOLE_RULE);
 
-/** A rule, as a scenario has it. */
+/** A rule in the JSON or YAML of a scenario. */
 export type RuleDefinition = InputOf<typeof RULE_SHAPE>;
 
 export interface Rule extends ValueOf<typeof RULE_SHAPE> {
   readonly scenario: string;
-  /** In its scenario, counted from 1. */
+  /** Its position in the scenario, from 1. */
   readonly number: number;
-  /** What people read in place of scenario and number, if no scenario has it. */
+  /** What messages show in place of scenario and number, for a rule that is in no scenario. */
   readonly title?: string;
-  /** `offContract` of its scenario. */
+  /** The `offContract` of its scenario. */
   readonly declared?: boolean | undefined;
 }

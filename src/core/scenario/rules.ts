@@ -13,11 +13,11 @@ import type { RuleReply } from './reply-shape.ts';
 import type { Calls, Delay, Lag, Patch, Rule } from './rule-shape.ts';
 import type { Condition } from './where-shape.ts';
 
-/** What a rule, or the request itself with `Prefer`, says about a call. */
+/** What a matching rule, or `Prefer`, decides about a call. */
 export interface RuleMatch {
-  /** For `Mock-Basis`: a scenario and its rule, or `prefer`. */
+  /** Names the scenario and the rule in `Mock-Basis`, or is `prefer`. */
   readonly by: string;
-  /** What `by` says, as a sentence for people. */
+  /** The same in words for people. */
   readonly reason: string;
   readonly delay: number;
   readonly hold?: string | undefined;
@@ -25,19 +25,19 @@ export interface RuleMatch {
   readonly patch?: Patch | undefined;
   readonly lag?: Lag | undefined;
   readonly fault?: Fault | undefined;
-  /** The operation runs although its reply is discarded. */
+  /** Whether the operation runs although the rule replaces its reply. */
   readonly apply: boolean;
-  /** A reply that the document does not allow is declared. */
+  /** Whether the scenario says that replies may be off-contract. */
   readonly declared?: boolean | undefined;
 }
 
-/** Where rules come from. Each source counts calls apart. */
+/** Where a rule comes from. Each source has its own call counters. */
 type RuleSource = 'active' | 'prefer' | 'latch';
 
 interface OperationRule {
   readonly rule: Rule;
   readonly counter: string;
-  /** Sets what it draws apart from what other rules draw. */
+  /** Separates this rule's random numbers from those of other rules. */
   readonly stream: number;
   readonly isCounting: boolean;
   readonly tests: readonly CallTest[];
@@ -45,19 +45,19 @@ interface OperationRule {
 
 type CallTest = (call: Call) => boolean;
 
-/** The rules of each operation, in the order in which they are tried. Sandboxes share it. */
+/** The rules for each operation in the order in which they are tried. Sandboxes share it. */
 export type RuleBook = ReadonlyMap<OperationId, readonly OperationRule[]>;
 
-/** A rule with `hold` that was set through the control API, apart from scenarios. */
+/** A rule with `hold` that was set through the control API. It belongs to no scenario. */
 export interface LatchRule {
-  /** The rule as it was sent, from which another server makes it anew. */
+  /** The rule as JSON, from which other servers of a fleet can recreate it. */
   readonly json: string;
   readonly book: RuleBook;
 }
 
 /**
- * @param rules in the order in which they are tried: those of the newest scenario first
- * @param owner whose counters the rules use, if not those of their own scenarios
+ * @param rules in the order in which they are tried, the newest scenario first
+ * @param owner in whose name the rules count calls, if not that of their own scenario
  */
 export function createRuleBook(
   rules: readonly Rule[],
@@ -84,7 +84,7 @@ export type RuleCounts = ReadonlyMap<string, number>;
 
 export const NO_COUNTS: RuleCounts = new Map();
 
-/** No scenario has a slash in its name. */
+/** A unique key, since names of scenarios contain no slash. */
 function counterKey(
   source: RuleSource,
   owner: string,
@@ -99,13 +99,13 @@ export function dropCounters(counts: RuleCounts, source: RuleSource, owner: stri
   return left.length === counts.size ? counts : new Map(left);
 }
 
-/** Undefined if the rule does not count calls. */
+/** How many calls a rule has counted; undefined if it does not count. */
 export function readCallCount(counts: RuleCounts, rule: Rule): number | undefined {
   if (!isCounted(rule)) return undefined;
   return counts.get(counterKey('active', rule.scenario, rule)) ?? 0;
 }
 
-/** Counts one call. However many rules count it, it copies the counts once. */
+/** Counts a call for several rules. It copies the counters only once. */
 export class CallCounter {
   readonly #before: RuleCounts;
   #after: Map<string, number> | undefined;
@@ -121,7 +121,7 @@ export class CallCounter {
   add(counter: string): number {
     this.#after ??= new Map(this.#before);
     const count = (this.#after.get(counter) ?? 0) + 1;
-    // The counters used last come last.
+    // The least recently used counters come first, and are dropped first.
     this.#after.delete(counter);
     this.#after.set(counter, count);
     const [unused = counter] = this.#after.keys();
@@ -130,7 +130,7 @@ export class CallCounter {
   }
 }
 
-/** A rule counts a call that its `on` and `where` match even if another one decides before it. */
+/** Finds the first rule that matches. Later ones that match count the call all the same. */
 export function matchRules(
   book: RuleBook,
   counter: CallCounter,
@@ -148,7 +148,7 @@ export function matchRules(
   return match;
 }
 
-/** @param call the number of calls that `on` and `where` have matched, including this one */
+/** @param call how many calls `on` and `where` have matched, this one included */
 function applyRule(
   { rule, stream }: OperationRule,
   call: number,
@@ -171,22 +171,22 @@ function describeRule(rule: Rule, call: number): string {
   return Number.isFinite(last) ? `${name}, call ${call} of ${last}` : `${name}, call ${call}`;
 }
 
-/** In milliseconds. A log-normal delay has no upper end of its own. */
+/** Draws a delay in milliseconds. A log-normal delay has no upper bound, so it gets one. */
 function drawDelay(delay: Delay, drawn: number): number {
   const share = randomShare(drawn, 'delay');
   if ('min' in delay) return delay.min + share * (delay.max - delay.min);
-  // The Box-Muller transform; 1 - share is never 0.
+  // The Box-Muller transform. Its logarithm is finite, as 1 - share is never 0.
   const angle = 2 * Math.PI * randomShare(drawn, 'delayAngle');
   const normal = Math.sqrt(-2 * Math.log(1 - share)) * Math.cos(angle);
   return Math.min(delay.median * Math.exp(delay.sigma * normal), MAX_DELAY_MS);
 }
 
-/** A number in [0, 1) that depends on the seed, the rule and the call. */
+/** A random number in [0, 1) that depends only on seed, rule and call. */
 function randomShare(drawn: number, stream: keyof typeof STREAMS.ofMatch): number {
   return randomInteger(drawn, 0, STREAMS.ofMatch[stream]) / 2 ** 32;
 }
 
-/** Prepared once, since every call is compared with every rule of its operation. */
+/** Prepares the test once, since every call is compared with all rules of its operation. */
 function createCallTest(id: OperationId, { of, name, values }: Condition): CallTest {
   const texts = values.map(({ text }) => text);
   const matchesAny = (given: readonly string[]): boolean =>
@@ -195,7 +195,7 @@ function createCallTest(id: OperationId, { of, name, values }: Condition): CallT
   if (of === 'header') {
     return ({ headers }) => {
       const given = findHeaders(headers, name).map(readHeaderText);
-      // Several fields of one name mean the same as one with a list (RFC 9110, section 5.3).
+      // A repeated header means the same as a comma-separated list (RFC 9110, section 5.3).
       return matchesAny(given.length < 2 ? given : [...given, given.join(', ')]);
     };
   }

@@ -1,6 +1,6 @@
 import type { Platform } from '../platform.ts';
 
-/** Each is a file in `scenarios/`. */
+/** The scenarios that ship, each a file in `scenarios/`. */
 export const SCENARIO_NAMES = [
   'after-sunset',
   'cancelled-orders',
@@ -38,7 +38,7 @@ export function isShipped(name: string): name is ScenarioName {
   return SCENARIO_NAMES.some((shipped) => shipped === name);
 }
 
-/** The name of a scenario that is written in a request. */
+/** The name of a scenario that a request contains. */
 export const WRITTEN_SCENARIO = 'request';
 
 type Texts = Pick<Platform, 'shippedText'>;
@@ -47,7 +47,7 @@ export function readShippedText({ shippedText }: Texts, name: ScenarioName): str
   return shippedText(`scenarios/${name}.yaml`);
 }
 
-/** The text of a shipped scenario, for a project that has this package installed. */
+/** The text of a shipped scenario, with a `$schema` that works where the package is installed. */
 export function scenarioText(texts: Texts, name: ScenarioName): string {
   const schema = '$schema=./node_modules/petstore-mock/scenarios/';
   return readShippedText(texts, name).replace('$schema=', schema);

@@ -6,12 +6,12 @@ import { merge } from '../store/merge.ts';
 import type { Store } from '../store/store.ts';
 import type { Scenario } from './scenario-shape.ts';
 
-/** A scenario cannot be used. The message names the places of its problems. */
+/** Thrown for a scenario that cannot be used. Its message lists the problems with their places. */
 export class ScenarioError extends ContentError {
   override readonly name = 'ScenarioError';
 }
 
-/** Starts from the fixture of the last scenario that names one. */
+/** Applies scenarios to a store, or to the fixture of the last scenario that names one. */
 export function applyRecords(store: Store, scenarios: readonly Scenario[]): Store {
   const base = scenarios.findLast((scenario) => scenario.base !== undefined)?.base ?? store;
   return scenarios.reduce((before, { state, locate }) => {
@@ -21,7 +21,7 @@ export function applyRecords(store: Store, scenarios: readonly Scenario[]): Stor
   }, base);
 }
 
-/** Reads the shipped fixtures of scenarios, and generates what they ask for. */
+/** Loads the fixtures that scenarios name, and generates the records that they ask for. */
 export function loadBases(
   scenarios: readonly Scenario[],
   platform: Pick<Platform, 'shippedText' | 'pause'>,

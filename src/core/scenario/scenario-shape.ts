@@ -51,7 +51,7 @@ const KEYS = convert(
       'When keys that work expire, by key: a duration after the start, or an instant. `all` is for every other key.',
     ),
   }),
-  // The list stays beside `all`: its keys work, and are read-only anyway.
+  // With `readOnly: all`, a list still makes its keys valid; all valid keys are read-only then.
   ({ readOnly, ...keys }): Omit<KeyLists, 'any'> => {
     if (readOnly === undefined) return keys;
     return readOnly === 'all'
@@ -64,7 +64,7 @@ const REMOVED = either(choice(['all']), list(INT64), 'all, or an array of ids');
 
 const NO_CHANGES = { set: [], each: [], remove: [] } as const;
 
-/** An array of records is short for `set`. */
+/** In place of `{ set: […] }`, a scenario can have just the array. */
 function collectionChangesShape<M extends ObjectMembers, Id extends keyof M & string>(
   { members }: { readonly members: M },
   id: Id,
@@ -175,24 +175,24 @@ export const SCENARIO = convert(
   },
 );
 
-/** Kept by a sandbox as it was written. */
+/** A scenario that a sandbox has saved, with its text as it was written. */
 export interface SavedScenario {
   readonly name: string;
   readonly description: string;
   readonly format: 'json' | 'yaml';
   readonly text: string;
 }
-/** A scenario, as its file has it. */
+/** A scenario in the JSON or YAML of its file. */
 export type ScenarioDefinition = InputOf<typeof SCENARIO>;
 
 export interface Scenario extends ReturnType<typeof createScenario> {
-  /** Undefined if it ships, or came in a request. */
+  /** The path of its file; undefined if it ships or came in a request. */
   readonly file?: string | undefined;
-  /** What its fixture or `generate` names, once that is loaded. */
+  /** The store of its `fixture` or `generate`, once that is loaded. */
   readonly base?: Store | undefined;
-  /** The JSON that it was read from. */
+  /** The parsed JSON from which it was read. */
   readonly definition?: unknown;
-  /** Finds the places of problems that turn up later. */
+  /** Finds the places of problems that are discovered later. */
   readonly locate: LocateProblems;
 }
 
@@ -206,7 +206,7 @@ export function scenarioShape(name: string): Shape<Scenario, ScenarioDefinition>
   };
 }
 
-/** Problems of a scenario that came as an object in the body of a request. */
+/** Places problems of a scenario that was sent as an object in a request's body. */
 function locateInBody(problems: readonly ShapeProblem[]): readonly TextProblem[] {
   return problems.map(({ at, expected, found }) =>
     createFileProblem(pathText(['scenario', ...at]), expected, found),

@@ -9,16 +9,16 @@ type WhereValue = string | number | bigint | boolean | null;
 
 export interface ConditionValue {
   readonly value: WhereValue;
-  /** The text in a path, a query or a header; undefined if it is absent. */
+  /** The value's text in a path, a query or a header; undefined to match an absent one. */
   readonly text: string | undefined;
 }
 
 export interface Condition {
   /** `input` is a path or query parameter, or a field of the body. */
   readonly of: 'input' | 'header' | 'key';
-  /** The name of the parameter, the field or the header (in lower case). */
+  /** The name of the parameter, of the field, or of the header in lower case. */
   readonly name: string;
-  /** Any of these matches; null matches an absent value. */
+  /** The condition holds for any of these values. Null matches an absent one. */
   readonly values: readonly ConditionValue[];
 }
 

@@ -25,7 +25,7 @@ import {
   type RepeatedName,
 } from '../shape/source-text.ts';
 
-/** Numbers of YAML's core schema, but for `.inf` and `.nan`. */
+/** The numbers of YAML's core schema without `.inf` and `.nan`, which JSON does not have. */
 const EXACT_NUMBER: ScalarTag = {
   tag: 'tag:yaml.org,2002:float',
   default: true,
@@ -37,7 +37,7 @@ const EXACT_NUMBER: ScalarTag = {
   },
 };
 
-/** @param file its name in problems */
+/** @param file the name of the text in messages */
 export function readYaml(file: string, content: string): ParsedText {
   const text = content.replace(/^\uFEFF/, '');
   const refused = (offset: number, message: string): ParsedText => {
@@ -47,13 +47,13 @@ export function readYaml(file: string, content: string): ParsedText {
   try {
     const composer = new Composer({
       schema: 'core',
-      // The library compares each key with all others: see `findForeign`.
+      // The library's own check compares each key with all others. `findForeign` is faster.
       uniqueKeys: false,
       customTags: (tags) => [EXACT_NUMBER, ...tags],
     });
     const [document, another] = composer.compose(readTokens(text), true, text.length);
     if (document === undefined) throw new Error('A composer that is forced makes a document.');
-    // Later errors follow from the first.
+    // Only the first error is shown, because later ones often follow from it.
     const [error] = [...document.errors, ...document.warnings];
     if (error !== undefined) {
       const isBare = text[error.pos[0]] === '*' && /empty/.test(error.message);
@@ -69,7 +69,7 @@ export function readYaml(file: string, content: string): ParsedText {
     const value: unknown = document.toJS();
     return isWithin(LIMITS.nesting, value) ? { ok: true, value, locate } : refused(0, TOO_DEEP);
   } catch (error) {
-    // Nested too deeply; an alias without an anchor; too many of them.
+    // Thrown for deep nesting, for an alias without an anchor, and for too many aliases.
     if (error instanceof ReferenceError || error instanceof RangeError) {
       return refused(0, error.message);
     }
@@ -77,7 +77,7 @@ export function readYaml(file: string, content: string): ParsedText {
   }
 }
 
-/** What no JSON text could have, or a name that a map has twice. */
+/** Something that JSON cannot express, or a name that occurs twice in a map. */
 type Foreign = RepeatedName | { readonly offset: number; readonly reason: string };
 
 function findForeign(document: Document): Foreign | undefined {
@@ -112,18 +112,18 @@ function judge(node: Node): Foreign | undefined {
 
 const JSON_TAG = /^(?:!|tag:yaml\.org,2002:(?:map|seq|str|int|float|bool|null))$/;
 
-/** Bounds the nesting before the composer recurses: where the stack ends, V8 may end the process. */
+/** Limits the nesting before the composer recurses: a stack overflow may end the process. */
 function* readTokens(text: string): Generator<CST.Token> {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme);
-    // The document is at the bottom, and a scalar may be at the top.
+    // The stack also has the document, and perhaps a scalar.
     if (parser.stack.length > LIMITS.nesting + 2) throw new RangeError(TOO_DEEP);
   }
   yield* parser.end();
 }
 
-/** Whether a value nests no deeper. With aliases it can: a value may contain itself. */
+/** Whether a value is not nested deeper than that. With aliases, it may even contain itself. */
 function isWithin(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true;
   return levels > 0 && Object.values(value).every((member) => isWithin(levels - 1, member));

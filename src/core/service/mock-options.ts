@@ -40,7 +40,7 @@ import {
   writeDuration,
 } from './settings-shapes.ts';
 
-/** Of records, exchanges or sandboxes. */
+/** A number of records, exchanges or sandboxes. */
 export const AMOUNT = count(0, MAX_RECORDS);
 
 export const ASSIGNMENTS = list(text('ID=OPTION, such as cancel-again=404', /=/, {}));
@@ -50,7 +50,7 @@ export function readAssignments(texts: readonly string[], at: ValuePath, report:
   return ASSUME.read(Object.fromEntries(options), [...at], report);
 }
 
-/** Options as ID=OPTION, or in an object by ID. The last one of an ID wins. */
+/** Options as ID=OPTION, or as an object by ID. The last option for an ID wins. */
 const ASSUMED = {
   ...words(
     'ID=OPTION',
@@ -63,7 +63,7 @@ const ASSUMED = {
   codeShape: {
     ...ASSUME,
     read(value: unknown, at: (string | number)[], report: ReportMisfit) {
-      // A file writes some options without quotes. Code passes on what it has.
+      // A config file may have an option without quotes, which YAML reads as a number.
       for (const [id, option] of Object.entries(isObject(value) ? value : {})) {
         if (typeof option === 'string' || option === undefined) continue;
         const [expected, found] = [`a string such as "${String(option)}"`, describe(option)];

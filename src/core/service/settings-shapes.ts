@@ -14,16 +14,16 @@ import { joinWords } from '../words.ts';
 import { LATEST } from './clock.ts';
 import type { Expiry } from './keyring.ts';
 
-/** In milliseconds: five minutes. */
+/** Five minutes, in milliseconds. */
 export const MAX_DELAY_MS = 300_000;
 
 const UNITS = [7 * DAY_MS, DAY_MS, 3_600_000, 60_000, 1000] as const;
 
-/** Weeks to seconds: years and months have no fixed length. */
+/** ISO 8601 durations of weeks to seconds. Years and months have no fixed length. */
 const DURATION =
   /^P(?=\d|T\d)(?:(\d{1,9})W)?(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9}(?:\.\d{1,3})?)S)?)?$/;
 
-/** Writes a duration in the largest unit that holds it whole. */
+/** Writes a duration in the largest unit that divides it. */
 export function writeDuration(milliseconds: number): string {
   if (milliseconds % DAY_MS === 0) return `P${milliseconds / DAY_MS}D`;
   const minutes = milliseconds / 60_000;
@@ -43,14 +43,14 @@ function readInstant(value: unknown): number | undefined {
   return instant !== undefined && instant >= 0 && instant <= LATEST ? instant : undefined;
 }
 
-/** A moment: a date-time of RFC 3339 outside, milliseconds since 1970 inside. */
+/** An instant: an RFC 3339 date-time in JSON, milliseconds since 1970 in the code. */
 export const INSTANT = scalar<number, string>(
   'an RFC 3339 instant from 1970 to 9999 such as "2030-12-06T00:00:00Z"',
   DATE_TIME.schema,
   readInstant,
 );
 
-/** How far to move a clock, in milliseconds; negative moves it back. */
+/** How far to move a clock, in milliseconds. A negative shift moves it back. */
 export const SHIFT = scalar<number, string>(
   'an ISO 8601 duration of weeks, days, hours, minutes and seconds such as "P30D" or "-PT10M"',
   {
@@ -107,7 +107,7 @@ function optionMember(id: AssumptionId): Member<string> {
       ? { type: 'string', examples: names, pattern: `^${choicePattern(id)}$` }
       : { type: ['string', 'number', 'null'], enum: [...names, ...unquoted] },
     (value) => {
-      // YAML and JSON read some options as another type without quotes.
+      // Without quotes, YAML and JSON read some options as a number or null.
       const option = typeof value === 'number' || value === null ? String(value) : value;
       return typeof option === 'string' && isOptionOf(id, option) ? option : undefined;
     },

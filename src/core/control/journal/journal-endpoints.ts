@@ -184,7 +184,7 @@ export const JOURNAL_ENDPOINTS = [
       const service = findServiceUrl(origin + mount);
       const report = createCoverageReport(await readTotals(call));
       const [key] = sandbox.state.settings.keys.valid;
-      // Under --plain the server ignores `Prefer`.
+      // Under --plain, requests cannot force a reply: the server ignores `Prefer`.
       const withCurl = (reply: ReplyCoverage) =>
         parts.sandboxes.options.plain && reply.status !== 401
           ? reply

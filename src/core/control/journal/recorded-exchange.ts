@@ -25,7 +25,7 @@ export const EXCHANGE = namedObject('Exchange', {
   reply: required(MESSAGE, 'The reply, without the headers of the connection.'),
 });
 
-/** An exchange as it is shown: without secrets. It can be kept. */
+/** An exchange as observers and the journal show it, with credentials masked. */
 export interface RecordedExchange extends InputOf<typeof EXCHANGE> {}
 
 export const NO_REPLY = { headers: [], body: undefined, size: 0 };
@@ -40,7 +40,7 @@ function readMessage(message: Message): RecordedMessage {
   };
 }
 
-/** The getters compute what few observers read. */
+/** Getters compute the members that few observers read. */
 export function recordExchange(exchange: Exchange): RecordedExchange {
   return {
     ...readFields(exchange),
@@ -59,7 +59,7 @@ function recordMessage(message: Message): RecordedMessage {
   return { ...readMessage(message), ...(body !== undefined && body !== '' && { body }) };
 }
 
-/** What is special about it, for a line of text. */
+/** What is unusual about an exchange, in words for a line of text. */
 export function listCircumstances({ fault, delay, hold, offContract }: RecordedExchange): string[] {
   return [
     ...(offContract === undefined ? [] : ['off-contract']),
@@ -70,12 +70,12 @@ export function listCircumstances({ fault, delay, hold, offContract }: RecordedE
 }
 
 /**
- * Called after each exchange in any sandbox, with the name of the sandbox; and again when a reply that
- * was held back is let go.
+ * Called after each exchange in any sandbox, with the sandbox's name. Called again when the hold of
+ * a reply ends.
  */
 export type Observer = (sandbox: string, exchange: RecordedExchange) => void;
 
-/** In one line of JSON. Bodies that are JSON are copied: streams write thousands per second. */
+/** The exchange in a line of JSON. Copies bodies that are JSON, to be fast enough for streams. */
 export function formatExchange(exchange: Exchange): string {
   const { request, reply = NO_REPLY } = exchange;
   const parts = `"request":${writeMessage(request)},"reply":${writeMessage(reply)}`;
@@ -86,13 +86,13 @@ function writeMessage(message: Message): string {
   const mark = JSON.stringify(readMessage(message));
   const text = bodyText(message);
   if (text === undefined || text === '') return mark;
-  // One that is nested too deeply stays text: whoever reads the journal recurses.
+  // A body that is nested too deeply stays a string, because readers of the journal recurse.
   const isJson = !isTooDeep(text) && tryParseJson(text) !== undefined;
   const body = isJson ? text.replaceAll(/[\r\n]/g, ' ') : JSON.stringify(text);
   return `${mark.slice(0, -1)},"body":${body}}`;
 }
 
-/** What happens in a sandbox, as its stream tells it. */
+/** An event of a sandbox, in the form that `requests/stream` sends. */
 export type StreamEvent =
   | { readonly name: 'exchange' | 'hold'; readonly data: RecordedExchange }
   | { readonly name: 'dropped'; readonly data: { readonly count: number } }

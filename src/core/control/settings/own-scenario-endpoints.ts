@@ -45,7 +45,7 @@ const SCENARIO_TEXT: Shape<ValueOf<typeof TEXT>, ScenarioDefinition | string> = 
 };
 
 /**
- * Finds scenarios by name, those that they extend first, and last the one that the request contains.
+ * Finds scenarios by name, after those that they extend. The one in the request's body is last.
  *
  * @throws ScenarioError
  */
@@ -54,7 +54,7 @@ export async function findScenarios(
   names: readonly string[],
   sent?: Scenario | Omit<SavedScenario, 'description'>,
 ): Promise<readonly Scenario[]> {
-  // Imported here, since it loads the parser of YAML.
+  // Imported late, since it loads the YAML parser.
   const { readSentScenario, resolveScenarios, scenariosByName } = await import(
     '../../scenario/resolve-scenarios.ts'
   );
@@ -63,7 +63,7 @@ export async function findScenarios(
   return resolveScenarios(written === undefined ? names : [...names, written.name], source);
 }
 
-/** The scenarios of a sandbox's own, and the text of those that ship. */
+/** The endpoints of a sandbox's own scenarios, and of the text of shipped ones. */
 export const OWN_SCENARIO_ENDPOINTS = [
   endpoint('getScenarioSource', 'GET /scenarios/{name}', {
     summary: 'Read a scenario that ships or is your own, as it was written',

@@ -119,7 +119,7 @@ async function setScenario(call: ControlCall<ValueOf<typeof CHOICE>>): Promise<C
   });
 }
 
-/** A scenario in YAML that a JSON body has as a text. */
+/** The scenario in a JSON body that contains YAML as a string. */
 function writtenScenario(text: string) {
   return { name: WRITTEN_SCENARIO, format: 'yaml', text } as const;
 }
@@ -134,7 +134,7 @@ async function checkScenario(call: ControlCall<{ readonly text: string }>): Prom
   }
 }
 
-/** A problem of another scenario is at line 1. */
+/** The request has no place for a problem of another scenario, so it is shown at line 1. */
 function showProblem(problem: TextProblem) {
   const { file, line = 1, column = 1, message } = problem;
   if (file === WRITTEN_SCENARIO) return { line, column, message };

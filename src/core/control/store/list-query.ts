@@ -18,18 +18,18 @@ import {
 import { describe, joinWords } from '../../words.ts';
 
 /*
- * Equality, `q`, order and pages as json-server 0.17.4 has them. What json-server would ignore is
- * refused: a result that leaves out a part of the query would mislead.
+ * Filters, `q`, sorting and pages work as in json-server 0.17.4. What json-server ignores is
+ * refused here, because a result that leaves out a part of the query would mislead.
  */
 
 export interface ListQuery {
-  /** Of fields, as texts. */
+  /** The accepted texts of each field. */
   readonly where: Where;
   readonly q?: string | undefined;
   readonly sort: readonly string[];
-  /** `asc` or `desc`, in any case, for each field in `sort`. */
+  /** `asc` or `desc`, in any case, for the field of `sort` at the same position. */
   readonly orders: readonly string[];
-  /** From 1. */
+  /** The number of the page, from 1. */
   readonly page?: number | undefined;
   readonly limit?: number | undefined;
 }
@@ -48,7 +48,7 @@ export const LIST_HEADERS = {
   'X-Total-Count': 'The number of all that match, regardless of page and limit.',
 };
 
-/** @param searched the fields in which `q` looks */
+/** @param searched the fields that `q` searches */
 export function createListQuery<R>(
   fields: ObjectMembers,
   searched = Object.keys(fields),
@@ -83,7 +83,7 @@ export function createListQuery<R>(
   return withTypes(shape);
 }
 
-/** The texts of values of a shape, as a query has them. */
+/** Reads values from a query as the texts that the JSON of a record would show. */
 function valueTexts(shape: Shape<unknown>): Shape<ReadonlySet<string>> {
   return convert({ ...ANY, schema: { type: 'string' } }, (given, at, report) => {
     const texts = [given].flat().map(String);
@@ -93,7 +93,7 @@ function valueTexts(shape: Shape<unknown>): Shape<ReadonlySet<string>> {
   });
 }
 
-/** Comma-separated words. An empty word becomes `empty`, or is left out. */
+/** Reads comma-separated words. An empty word becomes `empty` if that is given, or is left out. */
 function separatedWords<Word extends string>(
   word: Shape<Word>,
   empty?: Word,

@@ -13,9 +13,9 @@ import { endpoint } from '../endpoint.ts';
 import { createListQuery, LIST_HEADERS } from './list-query.ts';
 
 interface RecordKind {
-  /** Names its schema and its operations. */
+  /** In the names of the schema and of the operations. */
   readonly one: string;
-  /** Names the list. */
+  /** In the name of the list. */
   readonly all: string;
   readonly noun: string;
   readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };
@@ -50,7 +50,7 @@ export const RECORD_ENDPOINTS = [
   ...Object.values(createRecordEndpoints('orders')),
 ];
 
-/** What each collection has an endpoint for. */
+/** The verbs for which each collection has an endpoint. */
 export type RecordVerb = keyof ReturnType<typeof createRecordEndpoints<'animals'>>;
 
 export function recordEndpointId(name: CollectionName, verb: string): string {
@@ -114,20 +114,20 @@ function createRecordEndpoints<Name extends CollectionName>(name: Name) {
   };
 }
 
-/** The id is assigned, or in the path. */
+/** A record without its id, which is in the path or assigned by the mock. */
 type WithoutId<R, Id extends PropertyKey> = Omit<R, Id> & {
   readonly [Name in Extract<Id, keyof R>]?: R[Name] | undefined;
 };
 
 type Unaddressed<Name extends CollectionName> = WithoutId<RecordJson[Name], (typeof ID_NAME)[Name]>;
 
-/** What a record, a new one and a change of one have. */
+/** The shapes of a record, of a new one and of a change. */
 function createShapes<Name extends CollectionName>(
   name: Name,
   title: string,
 ): {
   readonly whole: Shape<unknown, RecordJson[Name]>;
-  /** No id of an inventory entry is assigned. */
+  /** Inventory entries get no id assigned, so a new one must have its petId. */
   readonly posted: Shape<unknown, Name extends 'inventory' ? RecordJson[Name] : Unaddressed<Name>>;
   readonly unaddressed: Shape<unknown, Unaddressed<Name>>;
   readonly changes: Shape<unknown, RecordChanges<StoredMembers[Name]>>;

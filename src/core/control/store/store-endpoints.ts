@@ -196,7 +196,7 @@ export const SNAPSHOT_ENDPOINTS = [
   }),
 ];
 
-/** Each snapshot may keep records that no other one has. */
+/** Limits the records of all snapshots together, as each may hold records of its own. */
 function refuseRecords(snapshots: ReadonlyMap<string, Store>): ControlReply | undefined {
   const max = LIMITS.snapshotRecords;
   let count = 0;
