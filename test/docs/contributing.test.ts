@@ -142,6 +142,10 @@ describe('a file of src/', () => {
   test('has at most 300 lines', () => {
     expect(SOURCES.filter((file) => read(`src/${file}`).split('\n').length > 301)).toEqual([]);
   });
+
+  test('has no doc comment that another one cuts off from what it describes', () => {
+    expect(SOURCES.filter((file) => /\*\/\s*\/\*\*/.test(read(`src/${file}`)))).toEqual([]);
+  });
 });
 
 /** Two entries of the package each have it, as their users expect. */
