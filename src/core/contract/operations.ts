@@ -114,6 +114,7 @@ export const OPERATIONS = {
     tag: 'Animals',
     summary: 'List animals',
     description: 'A page of animals. How a further page is asked for is not documented.',
+    // All but `limit` filter by the field that has their name.
     parameters: [
       {
         name: 'limit',

@@ -40,7 +40,6 @@ interface FilterParameter {
 
 type ReadFilter = (reader: InputReader, text: string) => AnimalFilter | undefined;
 
-/** All parameters that the document names filter by a field, but for the size of the page. */
 const FILTER_PARAMETERS: readonly FilterParameter[] = OPERATIONS.listPets.parameters.flatMap(
   (parameter) => (parameter.name === 'limit' ? [] : parameter),
 );
