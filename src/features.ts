@@ -16,8 +16,8 @@ import type { FeatureCommand, ProgramFeature } from './terminal/command.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 /**
- * What this build of the mock has besides the core and the server. To take one of these off, remove its folder and its lines;
- * the mock in process has every folder with an `added-handlers.ts`.
+ * The features of this build. To remove one, see "Smaller changes" in CONTRIBUTING.md. The mock behind
+ * `fetch` takes its features from all folders with an `added-handlers.ts` instead.
  */
 const LISTED = [
   DASHBOARD, //
