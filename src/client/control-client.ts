@@ -225,7 +225,7 @@ interface AnyInput {
 function writeSearch(query: object): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) search.set(name, String(value));
+    for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));
   }
   return search.size === 0 ? '' : `?${search}`;
 }

@@ -138,14 +138,14 @@ describe('ctl', () => {
   });
 
   test.each([
-    ['an argument', '{"by":', 'ctl call:1:7: expected JSON: '],
-    ['a file', '@bad.json', 'bad.json:2:9: expected JSON: '],
-    ['a value', 'by={"by":', 'ctl by:1:7: expected JSON: '],
-  ])('says where %s is not JSON', async (_what, word, place) => {
+    ['an argument', 'advanceClock', '{"by":', 'ctl call:1:7: expected JSON: '],
+    ['a file', 'advanceClock', '@bad.json', 'bad.json:2:9: expected JSON: '],
+    ['a value', 'setLatch', 'where={"by":', 'ctl where:1:7: expected JSON: '],
+  ])('says where %s is not JSON', async (_what, operation, word, place) => {
     const { ctl } = sandbox();
     writeFileSync(join(folder, 'bad.json'), '{\n  "by": ,\n}');
     const given = word.replace('@', `@${folder}/`);
-    const { code, stderr } = await ctl('call', 'advanceClock', given);
+    const { code, stderr } = await ctl('call', operation, given);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(place) });
   });
 
@@ -165,6 +165,43 @@ describe('ctl', () => {
     await ctl('set', 'pets', '1', 'name=7', 'status=null', 'categoryId=9007199254740993');
     const animal = { id: 1, name: '7', categoryId: 9007199254740993n };
     expect(await mock.animals.get(1)).toEqual(animal);
+  });
+
+  test.each(['search=409', 'key=123', 'text={"a"', 'status=401', 'unmatched=false'])(
+    'takes %s in wait as in requests',
+    async (filter) => {
+      const { mock, ctl } = sandbox();
+      await send(mock, 'GET', '/pets?limit=409');
+      const headers = { Authorization: 'Bearer 123' };
+      await fetch(`${mock.url}/pets`, { method: 'POST', headers, body: '{"a":1}' });
+      const { length } = JSON.parse((await ctl('requests', filter, '--json')).stdout);
+      expect(length).toBeGreaterThan(0);
+      const { stdout } = await ctl('wait', filter, '--json');
+      expect(JSON.parse(stdout)).toMatchObject({ count: length });
+    },
+  );
+
+  test.each([
+    ['get', 'pets', 'id=1', 'id=2'],
+    ['call', 'listAnimals', 'id=1', 'id=2'],
+    ['sandboxes', 'name=default', 'name=staging'],
+  ])('%s passes each value of a repeated filter on', async (...line) => {
+    const { ctl } = sandbox();
+    expect(JSON.parse((await ctl(...line, '--json')).stdout)).toHaveLength(2);
+  });
+
+  test('reads the values of a body as its members are', async () => {
+    const { mock, ctl } = sandbox();
+    await ctl('add', 'pets', 'name="Rex"', 'categoryId=1', 'status={');
+    expect(await mock.animals.get(65)).toMatchObject({ name: '"Rex"', status: '{' });
+    expect(
+      (await ctl('hold', 'listPets', 'true', 'calls=2,4', 'where={"limit":1}')).stdout,
+    ).toMatch(/^holding listPets as true;/);
+    expect((await ctl('call', 'setScenario', 'scenarios=slow,outage')).code).toBe(0);
+    expect((await ctl('assume', 'cancel-again=404', 'rate-limit=5/s')).stdout).toMatch(
+      /\ncancel-again +404 +409 .*\nrate-limit +5\/s /s,
+    );
+    expect((await ctl('assume', 'cancel-again=null')).stdout).not.toContain('cancel-again');
   });
 
   test('holds an operation, waits for its calls, and releases them in any order', async () => {
@@ -308,6 +345,18 @@ describe('ctl', () => {
     [['get', 'pet'], 2, /expected animals, inventory or orders, found "pet"/],
     [['wait', 'within=PT0S'], 1, '0 exchanges matched, not 1'],
     [['hold', 'listPet'], 2, /found "listPet" \(did you mean listPets\?\)$/],
+    [['add', 'pets', 'name=a', 'name=b'], 2, 'ctl: expected one value for name, found "a" and "b"'],
+    [['set', 'pets', '1', 'name=a', 'name=a'], 2, /one value for name, found "a" and "a"$/],
+    [['call', 'advanceClock', 'by=P1D', 'by=P1D'], 2, /one value for by, found "P1D" and "P1D"$/],
+    [['call', 'getRequest', 'number=1', 'number=2'], 2, /one value for number, found "1" and "2"$/],
+    [['call', 'setClock', '{}', '{}'], 2, 'ctl: expected NAME=VALUE, found "{}"'],
+    [['requests', 'status=404', 'status=409'], 1, /^query\.status: expected .* found an array$/],
+    [['hold', 'getPet', 'foo', 'foo'], 2, 'ctl: expected NAME=VALUE, found "foo"'],
+    [['hold', 'getPet', 'foo', 'hold=bar'], 2, /one value for hold, found "foo" and "bar"$/],
+    [['release', 'foo', 'foo'], 2, 'ctl: expected NAME=VALUE, found "foo"'],
+    [['release', 'foo', 'name=bar'], 2, /one value for name, found "foo" and "bar"$/],
+    [['release', 'exchanges=a,2'], 1, /^\$\.exchanges\[0\]: expected an integer .*found "a"$/],
+    [['wait', 'status=4xx'], 1, /^\$\.status: expected an HTTP status .*found "4xx"$/],
     [['call', 'setClok'], 2, /an operation that "ctl call" lists, .*did you mean setClock\?\)$/],
     [['call', 'getRequest'], 2, 'ctl call getRequest needs number=VALUE'],
     [['call', 'setClock', 'now=soon'], 1, /^\$\.now: expected /],

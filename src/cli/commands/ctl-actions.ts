@@ -12,11 +12,15 @@ import {
   type ActionResult,
   createTable,
   exchangeRow,
-  parseAssignments,
-  parseJsonAssignments,
+  parseBody,
+  parseQuery,
+  splitFirst,
 } from './ctl-tables.ts';
 
 const MAX_EXCHANGES = 20;
+
+/** A word that is no assignment. */
+const NAME = /^[^=]*$/;
 
 const ACTIONS = {
   use: {
@@ -61,7 +65,9 @@ const ACTIONS = {
       const all =
         words.length === 0
           ? await client.call('GET /assumptions')
-          : await client.call('PATCH /assumptions', { body: parseAssignments(words) });
+          : await client.call('PATCH /assumptions', {
+              body: await parseBody('PATCH /assumptions', words),
+            });
       const changed = all.filter((it) => it.chosen !== it.default);
       return createTable(changed, 'id', 'chosen', 'default', 'question');
     },
@@ -91,7 +97,7 @@ const ACTIONS = {
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
-      const query = { limit: MAX_EXCHANGES, ...parseAssignments(words) };
+      const query = { limit: MAX_EXCHANGES, ...parseQuery(words) };
       const { exchanges } = await client.call('GET /requests', { query });
       return { rows: exchanges.map(exchangeRow), json: exchanges };
     },
@@ -100,7 +106,7 @@ const ACTIONS = {
     takes: ['[FILTER=VALUE…] [atLeast=N] [within=DURATION]', 0, ANY_NUMBER],
     summary: 'Wait until an exchange matches, or atLeast=N; fail after 10 seconds, or DURATION.',
     async run(client, words) {
-      const body = { atLeast: 1, ...parseJsonAssignments(words) };
+      const body = { atLeast: 1, ...(await parseBody('POST /requests/count', words)) };
       const json = await client.call('POST /requests/count', { body });
       const found = `${countText(json.count, 'exchange')} matched`;
       if (json.count < body.atLeast) throw new Failure(`${found}, not ${body.atLeast}`);
@@ -140,8 +146,9 @@ const ACTIONS = {
     summary: "Set a latch: hold an operation's replies, or all with *, until `release`.",
     async run(client, [operation, ...words]) {
       const on = parseChoice([...OPERATION_IDS, '*'], operation, 'ctl hold');
-      const [name = 'default', members] = splitName(words);
-      const body = { ...parseJsonAssignments(members), on, hold: name };
+      const [name = 'default', members] = splitFirst(words, NAME);
+      const named = [`on=${on}`, `hold=${name}`, ...members];
+      const body = { ...(await parseBody('POST /holds', named)), on, hold: name };
       await client.call('POST /holds', { body });
       return { text: `holding ${on} as ${name}; "ctl release ${name} open=true" ends it\n` };
     },
@@ -155,11 +162,9 @@ const ACTIONS = {
     takes: ['[NAME] [WHICH=VALUE…]', 0, ANY_NUMBER],
     summary: 'Release replies: all, those of a hold, count=N, newestFirst=true, exchanges=N,N.',
     async run(client, words) {
-      const [name, which] = splitName(words);
-      const { exchanges, ...options } = parseJsonAssignments(which);
-      const numbers =
-        exchanges === undefined ? undefined : String(exchanges).split(',').map(Number);
-      const body = { ...options, name, exchanges: numbers };
+      const [name, which] = splitFirst(words, NAME);
+      const named = name === undefined ? which : [`name=${name}`, ...which];
+      const body = await parseBody('POST /holds/release', named);
       const json = await client.call('POST /holds/release', { body });
       return { ...createHoldTable(json.released), json };
     },
@@ -185,7 +190,7 @@ const ACTIONS = {
     defaultOnly: true,
     summary: 'List the sandboxes: all, or those that match the filters of the control API.',
     async run(client, words) {
-      const list = await client.call('GET /sandboxes', { query: parseAssignments(words) });
+      const list = await client.call('GET /sandboxes', { query: parseQuery(words) });
       const sizes = ['animals', 'inventory', 'orders'] as const;
       return createTable(list, 'name', 'lastUsed', ...sizes, 'requests', 'findings', 'service');
     },
@@ -231,12 +236,6 @@ async function saveFile(
   const headers = { 'Content-Type': `application/${type}` };
   await client.request('PUT /scenarios/{name}', { path: { name }, body, headers });
   return name;
-}
-
-/** Splits words into the first one that is no assignment, and the others. */
-function splitName(words: readonly string[]): [name: string | undefined, others: string[]] {
-  const name = words.find((word) => !word.includes('='));
-  return [name, words.filter((word) => word !== name)];
 }
 
 function durationHint(text: string): string {

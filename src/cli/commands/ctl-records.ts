@@ -1,7 +1,6 @@
 import type { ControlClient } from '../../client/control-client.ts';
-import { COLLECTIONS, type CollectionName, STORED_RECORDS } from '../../core/contract/records.ts';
-import { parseInput, parseInt64, parseJson, tryParseJson } from '../../core/json.ts';
-import type { Member, ObjectMembers } from '../../core/shape/objects.ts';
+import { COLLECTIONS, type CollectionName } from '../../core/contract/records.ts';
+import { parseInput, parseJson, tryParseJson } from '../../core/json.ts';
 import { suggest } from '../../core/words.ts';
 import { FEATURES } from '../../features.ts';
 import { misuse, parseChoice, readTextFile, UsageError } from '../../terminal/command.ts';
@@ -9,10 +8,14 @@ import { ANY_NUMBER } from '../command-table.ts';
 import {
   type Action,
   type ActionResult,
+  createBody,
   createTable,
+  onlyText,
   parseAssignments,
-  parseJsonAssignments,
+  parseBody,
   parseJsonText,
+  parseQuery,
+  splitFirst,
 } from './ctl-tables.ts';
 
 /** The `_limit` of `get` by default: a store can have a million records. */
@@ -38,7 +41,7 @@ export const RECORD_ACTIONS = {
       if (words.length === 1 && !id.includes('=')) {
         return recordResult(await client.call(`GET /${collection}/{id}`, { path: { id } }));
       }
-      const query = { _limit: DEFAULT_LIMIT, ...parseAssignments(words) };
+      const query = { _limit: DEFAULT_LIMIT, ...parseQuery(words) };
       const response = await client.send(`GET /${collection}`, { query });
       const records = parseJson(await response.text());
       const rows = Array.isArray(records) ? records : [];
@@ -53,16 +56,17 @@ export const RECORD_ACTIONS = {
     summary: 'Create a record.',
     async run(client, [name, ...words]) {
       const collection = readCollection('ctl add', name);
-      const body = parseFields(collection, words);
+      const body = await parseBody(`POST /${collection}`, words);
       return recordResult(await readReply(client.request(`POST /${collection}`, { body })));
     },
   },
   set: {
     takes: ['pets|inventory|orders ID FIELD=VALUE…', 3, ANY_NUMBER],
     summary: 'Change fields of a record; null removes an optional one.',
-    run(client, [name, id, ...words]) {
+    async run(client, [name, id, ...words]) {
       const collection = readCollection('ctl set', name);
-      return changeRecord(client, collection, id, parseFields(collection, words));
+      const changes = await parseBody(`PATCH /${collection}/{id}`, words);
+      return changeRecord(client, collection, id, changes);
     },
   },
   delete: {
@@ -98,19 +102,6 @@ function recordResult(record: unknown): ActionResult {
   return { rows: [json], json };
 }
 
-function parseFields(collection: CollectionName, words: readonly string[]): object {
-  const fields: ObjectMembers = STORED_RECORDS[collection].members;
-  const members = Object.entries(parseAssignments(words));
-  return Object.fromEntries(members.map(([name, text]) => [name, fieldValue(fields[name], text)]));
-}
-
-/** A field's value from its text. The server refuses what the field cannot have. */
-function fieldValue(field: Member<unknown> | undefined, text: string): unknown {
-  if (text === 'null' && !field?.required) return null;
-  if (field === undefined || field.shape.schema.type === 'string') return text;
-  return /^(?:true|false)$/.test(text) ? text === 'true' : (parseInt64(text) ?? text);
-}
-
 /** Calls an endpoint by its id: NAME=VALUE fills its path, then its body, or its query if it has none. */
 export async function callEndpoint(
   client: ControlClient,
@@ -133,19 +124,22 @@ export async function callEndpoint(
     );
     throw misuse('ctl call', 'an operation that "ctl call" lists', id + hint);
   }
-  const content = words.find((word) => /^[@{[]/.test(word));
-  const given = parseJsonAssignments(words.filter((word) => word !== content));
+  const [content, assigned] = splitFirst(words, /^[@{[]/);
+  const given = new Map(parseAssignments(assigned));
   const path: Record<string, string> = {};
   for (const [, name = ''] of endpoint.path.matchAll(/\{(\w+)\}/g)) {
-    if (!(name in given)) throw new UsageError(`ctl call ${id} needs ${name}=VALUE`);
-    path[name] = String(given[name]);
-    delete given[name];
+    const texts = given.get(name);
+    if (texts === undefined) throw new UsageError(`ctl call ${id} needs ${name}=VALUE`);
+    path[name] = onlyText(name, texts);
+    given.delete(name);
   }
   const fillsBody = content === undefined && endpoint.body !== undefined;
   const response = await client.request(`${endpoint.method.toUpperCase()} ${endpoint.path}`, {
     path,
-    query: fillsBody ? {} : given,
-    body: fillsBody ? given : content && (await readContent(content, endpoint.body?.asText)),
+    query: fillsBody ? {} : Object.fromEntries(given),
+    body: fillsBody
+      ? createBody(endpoint.body?.shape, given)
+      : content && (await readContent(content, endpoint.body?.asText)),
   });
   const text = await response.text();
   if (text === '') return { text: `${id}\n` };

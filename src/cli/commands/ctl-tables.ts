@@ -1,10 +1,11 @@
-import type { ControlClient } from '../../client/control-client.ts';
+import type { ControlClient, Route } from '../../client/control-client.ts';
 import type { RecordedExchange } from '../../core/control/journal/recorded-exchange.ts';
-import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
+import { type Json, parseInput, tryParseJson, writeJson } from '../../core/json.ts';
 import { firstProblems, formatProblem } from '../../core/problems.ts';
+import { ANY, type Shape } from '../../core/shape/shapes.ts';
 import { readJson } from '../../core/shape/source-text.ts';
-import { describe } from '../../core/words.ts';
-import { UsageError, type WordUsage } from '../../terminal/command.ts';
+import { describe, joinWords } from '../../core/words.ts';
+import { misuse, UsageError, type WordUsage } from '../../terminal/command.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { bold, escapeControls, type Style } from '../../terminal/terminal.ts';
 import type { FlagName, Flags } from '../flags.ts';
@@ -70,24 +71,62 @@ export function exchangeRow({ number, method, target, ...reply }: RecordedExchan
   };
 }
 
-export function parseAssignments(words: readonly string[]): Record<string, string> {
-  const assignments = words.map((word) => {
+type Assignments = ReadonlyMap<string, readonly string[]>;
+
+/** The texts of each name in words NAME=VALUE. */
+export function parseAssignments(words: readonly string[]): Assignments {
+  const texts = new Map<string, readonly string[]>();
+  for (const word of words) {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
-    if (name !== undefined && text !== undefined) return [name, text] as const;
-    throw new UsageError(`ctl: expected NAME=VALUE, found ${describe(word)}`);
-  });
-  return Object.fromEntries(assignments);
+    if (name === undefined || text === undefined) throw misuse('ctl', 'NAME=VALUE', describe(word));
+    texts.set(name, [...(texts.get(name) ?? []), text]);
+  }
+  return texts;
 }
 
-/** Parses assignments whose values are JSON; a value that is no JSON is a string. */
-export function parseJsonAssignments(words: readonly string[]): Record<string, unknown> {
-  const assignments = Object.entries(parseAssignments(words)).map(([name, text]) => {
-    const value = /^\s*[{[]/.test(text)
-      ? parseJsonText(`ctl ${name}`, text)
-      : tryParseJson(text, parseInput);
-    return [name, value === undefined ? text : value] as const;
+/** Filters, which can be repeated. */
+export function parseQuery(words: readonly string[]): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(parseAssignments(words));
+}
+
+/** The body of a call, from words NAME=VALUE. */
+export async function parseBody(route: Route, words: readonly string[]): Promise<Json> {
+  // Only some actions need the endpoints, with all that they import.
+  const { ENDPOINTS } = await import('../../core/control/endpoints.ts');
+  const row = ENDPOINTS.find(({ method, path }) => `${method.toUpperCase()} ${path}` === route);
+  return createBody(row?.body?.shape, parseAssignments(words));
+}
+
+export function createBody({ part }: Shape<unknown> = ANY, texts: Assignments): Json {
+  const members = Array.from(texts, ([name, of]) => {
+    return [name, parseValue(name, onlyText(name, of), part?.(name))] as const;
   });
-  return Object.fromEntries(assignments);
+  return Object.fromEntries(members);
+}
+
+export function onlyText(name: string, texts: readonly string[]): string {
+  const [text, ...more] = texts;
+  if (text !== undefined && more.length === 0) return text;
+  throw misuse('ctl', `one value for ${name}`, joinWords(texts.map(describe), 'and'));
+}
+
+/** JSON, the text as it is, or its parts between commas, as the shape has it. The server refuses the rest. */
+function parseValue(name: string, text: string, { likeness, part }: Shape<unknown> = ANY): unknown {
+  const canBe = (value: unknown) => likeness(value) > 0;
+  if (/^\s*[{[]/.test(text) && (canBe({}) || canBe([]))) return parseJsonText(`ctl ${name}`, text);
+  const value = tryParseJson(text, parseInput);
+  if (value !== undefined && typeof value !== 'string' && canBe(value)) return value;
+  if (canBe('') || !canBe([])) return text;
+  return text.split(',').map((one) => parseValue(name, one, part?.(name)));
+}
+
+/** Splits words into the first one that matches, and the others. */
+export function splitFirst(
+  words: readonly string[],
+  pattern: RegExp,
+): [first: string | undefined, others: string[]] {
+  const at = words.findIndex((word) => pattern.test(word));
+  return [words[at], words.filter((_, index) => index !== at)];
 }
 
 /** @param origin where the text is, for messages */

@@ -78,6 +78,7 @@ export function object<const M extends ObjectMembers>(
   members: M,
   { expected = 'an object', expectedName, some, open }: ObjectOptions = {},
 ): ObjectShape<M> {
+  const known: ObjectMembers = members;
   const names = Object.keys(members);
   const entries = Object.entries<Member<unknown>>(members);
   return {
@@ -88,6 +89,7 @@ export function object<const M extends ObjectMembers>(
       ...(!open && { additionalProperties: false }),
     },
     expected,
+    part: (name) => known[name]?.shape,
     likeness: (value) =>
       isObject(value) ? 1 + names.filter((name) => Object.hasOwn(value, name)).length : 0,
     read(value, at, report) {

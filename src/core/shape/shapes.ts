@@ -39,6 +39,8 @@ export interface Shape<T, In = unknown> {
   readonly input?: In;
   readonly schema: Json;
   readonly expected: string;
+  /** The shape of a member of an object, or of each element of an array. */
+  readonly part?: (name: string) => Shape<unknown> | undefined;
   /** How well a value fits, to choose between alternatives: 0 if even its JSON type differs. */
   readonly likeness: (value: unknown) => number;
   /**
@@ -214,6 +216,7 @@ export function list<T, In>(
       ...(max && { maxItems: max }),
     },
     expected,
+    part: () => of,
     likeness: (value) => (Array.isArray(value) ? 1 : 0),
     read(value, at, report) {
       if (!Array.isArray(value) || value.length < min) {
