@@ -1,7 +1,7 @@
 import { DEFAULT_SANDBOX, NAME_PATTERN } from '../limits.ts';
 import { ContentError, formatProblem } from '../problems.ts';
-import { Sandbox } from '../sandbox/sandbox.ts';
-import { refuseName } from '../sandbox/sandboxes.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { refuseName, type Sandboxes } from '../sandbox/sandboxes.ts';
 import { StorageError } from '../sandbox/storage-error.ts';
 import type { AddedHandlers } from './added-handlers.ts';
 import {
@@ -120,9 +120,10 @@ async function runEndpoint(
   parts: ControlParts,
 ): Promise<ControlReply> {
   try {
-    const begun = findSandbox(endpoint, request, parts);
-    if (!(begun instanceof Sandbox)) return begun;
-    const endCall = begun.beginCall();
+    const refusal = refuseSandbox(endpoint, request, parts);
+    if (refusal !== undefined) return refusal;
+    const { persistence, sandboxes } = parts;
+    const endCall = sandboxes.get(request.sandboxName)?.beginCall() ?? (() => {});
     // If the client leaves while it sends its body, `readBody` never settles.
     const cancel = request.onDisconnect(endCall);
     const body = await readBody(request, endpoint.body).finally(() => {
@@ -132,10 +133,8 @@ async function runEndpoint(
     if (body.refusal !== undefined) return body.refusal;
     const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
     if (query?.ok === false) return refuseInput(query.problems);
-    // The sandbox may have been deleted while the body arrived. This creates it anew.
-    const sandbox = findSandbox(endpoint, request, parts);
-    if (!(sandbox instanceof Sandbox)) return sandbox;
-    const { persistence } = parts;
+    // Refused input creates no sandbox. One that was deleted while the body arrived is created anew.
+    const sandbox = findSandbox(endpoint, request.sandboxName, sandboxes);
     // Reading the state first brings in the changes of other servers, if they share the sandboxes.
     if (!endpoint.unguarded) await persistence.keep(sandbox, () => sandbox.read());
     const journal = persistence.journal(sandbox);
@@ -148,21 +147,22 @@ async function runEndpoint(
   }
 }
 
-/** Finds or creates the sandbox of a call. Throws a StorageError if there are too many. */
-function findSandbox(
-  { unguarded, defaultOnly, method }: Endpoint,
+function refuseSandbox(
+  { defaultOnly }: Endpoint,
   request: ControlRequest,
   parts: ControlParts,
-): Sandbox | ControlReply {
-  const { sandboxes } = parts;
+): ControlReply | undefined {
   const { sandboxName: name } = request;
-  // A probe such as `health` creates no sandbox, but an invalid sandbox name is refused for all.
-  const isName = NAME_PATTERN.test(name);
-  if (unguarded && isName) return sandboxes.default;
   if (defaultOnly && name !== DEFAULT_SANDBOX) return refuseUnknown(request, parts);
-  if (!isName) return fromServiceReply(refuseName(sandboxes, name));
-  // Reading a sandbox does not create it.
-  return method === 'get' ? sandboxes.look(name) : sandboxes.getOrCreate(name);
+  if (NAME_PATTERN.test(name)) return undefined;
+  return fromServiceReply(refuseName(parts.sandboxes, name));
+}
+
+/** Finds or creates the sandbox of a call. Throws a StorageError if there are too many. */
+function findSandbox({ unguarded, method }: Endpoint, name: string, all: Sandboxes): Sandbox {
+  // A probe such as `health` needs no sandbox, and reading one does not create it.
+  if (unguarded) return all.default;
+  return method === 'get' ? all.look(name) : all.getOrCreate(name);
 }
 
 function refuseUnknown({ mount, path }: ControlRequest, parts: ControlParts): ControlReply {

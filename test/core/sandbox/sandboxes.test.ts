@@ -39,6 +39,7 @@ test('a sandbox is in use while the body of a call arrives', async () => {
   const [one, other] = [await openRaw(port), await openRaw(port)];
   const head = { 'Content-Type': 'application/json', 'Content-Length': '29' };
   one.send(rawRequest('POST', '/~slow/v1/pets', head));
+  await ask(port, 'POST', '/__mock/sandboxes', { body: { name: 'slower' } });
   other.send(rawRequest('PATCH', '/~slower/__mock/state', { ...head, 'Content-Length': '2' }));
   await ask(port, 'POST', '/__mock/sandboxes', { body: { name: 'unused' } });
   await expect.poll(() => notices.join()).toContain('removed sandbox unused');

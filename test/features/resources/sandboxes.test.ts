@@ -76,6 +76,25 @@ describe('sandboxes in the control API', () => {
     expect(await list(client)).toEqual(['default', 'staging', 2]);
   });
 
+  test('are not created by calls whose input is refused, which need no room for one', async () => {
+    const client = await openMock({ maxSandboxes: 0 });
+    for (const [call, body] of [
+      ['POST /~ghost/__mock/snapshots', '{bad'],
+      ['POST /~ghost/__mock/snapshots', { name: 'a b' }],
+      ['PUT /~ghost/__mock/clock', undefined],
+      ['PATCH /~ghost/__mock/animals/%zz', { name: 'Rex' }],
+    ] as const) {
+      const [method = '', path = ''] = call.split(' ');
+      const { status, json } = await client.send(method, path, { body });
+      expect([call, status, Object(json).code]).toEqual([call, 400, 'invalid_input']);
+    }
+    expect(await list(client)).toEqual(['default', 'staging', 2]);
+    const { status } = await client.send('POST', '/~ghost/__mock/snapshots', {
+      body: { name: 'a' },
+    });
+    expect(status).toBe(503);
+  });
+
   test('are not created by calls that no sandbox can answer, nor needed by the default one', async () => {
     const client = await openMock({ sandboxRequired: true });
     for (const [method, path, status, code] of [

@@ -251,10 +251,13 @@ describe('one request', () => {
       const body = '{"name":"Late","categoryId":1}';
       const type = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
       const connection = await openRaw(port);
-      connection.send(rawRequest(method, path, type) + body.slice(0, 9));
       const control = asker(port, '/__mock');
-      // It exists as soon as the head has arrived.
-      await expect.poll(async () => (await control('DELETE', '/sandboxes/gone')).status).toBe(204);
+      await control('POST', '/sandboxes', { body: { name: 'gone' } });
+      connection.send(rawRequest(method, path, { ...type, Expect: '100-continue' }));
+      // The head has arrived.
+      expect((await connection.reply()).status).toBe(100);
+      connection.send(body.slice(0, 9));
+      expect((await control('DELETE', '/sandboxes/gone')).status).toBe(204);
       connection.send(body.slice(9));
       expect((await connection.reply()).status).toBe(status);
       const { json } = await asker(port, '/~gone/__mock')('GET', '/animals?name=Late');
