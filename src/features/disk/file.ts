@@ -2,11 +2,13 @@ import { existsSync, lstatSync } from 'node:fs';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Adapter, Low } from 'lowdb';
 import { COLLECTIONS, type CollectionName } from '../../core/contract/records.ts';
+import { createFileProblem } from '../../core/problems.ts';
 import type { Outcome } from '../../core/sandbox/answer.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../../core/sandbox/sandboxes.ts';
 import { StorageError } from '../../core/sandbox/storage-error.ts';
 import { steadyNow } from '../../core/service/clock.ts';
+import { FixtureError } from '../../core/store/fixture.ts';
 import type { Store } from '../../core/store/store.ts';
 import { cachedRecordText } from '../../core/store/store-text.ts';
 import { readTextSync, replaceText, resolveLinks, STORE_LIMIT } from '../../server/files.ts';
@@ -45,8 +47,13 @@ export async function openStoreFile(
     // Of our own: lowdb's adapter for files rounds int64, follows a link in place of its temporary
     // file, and drops the mode.
     const adapter: Adapter<Store> = {
-      read: async () =>
-        existsSync(real) ? parseFixture(path, readTextSync(real, STORE_LIMIT)) : null,
+      read: async () => {
+        if (!existsSync(real)) return null;
+        const read = readTextSync(real, STORE_LIMIT);
+        if (read.ok) return parseFixture(path, read);
+        const expected = 'the file of a store or the name for a new one';
+        throw new FixtureError([createFileProblem(`--db ${path}`, expected, read.found)]);
+      },
       write: async (data) => {
         if (lock.isLost()) {
           throw new StorageError(

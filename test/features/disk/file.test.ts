@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -72,6 +73,17 @@ test('a write keeps the mode of the file and the links to it, and follows no lin
   expect(readFileSync(victim, 'utf8')).toBe('untouched');
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect([lstatSync(link).isSymbolicLink(), lstatSync(path).isFile()]).toEqual([true, true]);
+});
+
+test.each([
+  ['a directory', (path: string) => mkdirSync(path)],
+  ['bytes that are not UTF-8', (path: string) => writeFileSync(path, Buffer.of(255))],
+])('a file that is %s is refused, and leaves no lock', async (found, make) => {
+  const path = join(folder, found);
+  make(path);
+  const why = `--db ${path}: expected the file of a store or the name for a new one, found ${found}`;
+  await expect(openStoreFile(path, EMPTY_STORE)).rejects.toThrow(why);
+  expect(existsSync(`${path}.lock`)).toBe(false);
 });
 
 test('without its lock, a server makes no change', async () => {
