@@ -38,13 +38,13 @@ type AddedBy<F, Kind extends string> = F extends { readonly [K in Kind]: infer A
   ? Added
   : never;
 
-/** What the features add together. */
+/** What the features add, merged into one type. */
 type Added<Kind extends 'options' | 'flags'> = Intersection<AddedBy<(typeof LISTED)[number], Kind>>;
 
 /** How to start a server. Defaults are those of the flags with the same names. */
 export type ServerOptions = BaseOptions & OptionsOf<Added<'options'>>;
 
-/** The rows of a heading that features add, of options or of flags that no server takes. */
+/** The options, or flags that no server takes, that features add under a heading. */
 export function addedRows<Kind extends 'options' | 'flags', Heading extends string>(
   kind: Kind,
   heading: Heading,
@@ -66,7 +66,7 @@ export function findFeatureCommand(name: FeatureCommandName): FeatureCommand {
   return FEATURE_COMMANDS[name];
 }
 
-/** Lets features refuse, or ask, before a server starts. Throws a UsageError. */
+/** Lets features refuse to start, or ask the user first. Throws a UsageError. */
 export async function beforeStart(flags: object, terminal: Terminal): Promise<void> {
   for (const feature of FEATURES) await feature.beforeStart?.(flags, terminal);
 }

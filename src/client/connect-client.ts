@@ -13,7 +13,7 @@ interface ServerAddress {
   readonly ca?: string | undefined;
 }
 
-/** @param url any address of the server: with or without `/v1` or `/__mock`, of a sandbox or of none */
+/** @param url the address of a server or sandbox, with or without `/v1` or `/__mock` */
 export function createClient({ url, token, ca }: ServerAddress, name?: string) {
   const { root, sandbox } = parseAddress(url);
   if (!/^https?:\/\/./.test(root)) {
@@ -26,16 +26,16 @@ export function createClient({ url, token, ca }: ServerAddress, name?: string) {
   return { root, sandbox, client: new ControlClient({ url: control, token, fetch, name }) };
 }
 
-/** Read when this module loads, as `fetch` is by the client: nock and MSW replace them later. */
+/** Read when this module loads, because nock and MSW replace these functions later. */
 const REQUESTS = { 'http:': http.request, 'https:': https.request };
 
-/** How much to trust: the certificates of a text in PEM, or any. Without either, as Node does. */
+/** Which certificates to trust: those in a PEM text, or any. Without either, Node's defaults. */
 type Trust = { readonly ca?: string | undefined } | { readonly rejectUnauthorized: false };
 
 /**
- * A `fetch` for the control API. Node's own passes calls to this machine to a proxy if
- * NODE_USE_ENV_PROXY says so, refuses ports such as 6000, and trusts no certificate but those of
- * NODE_EXTRA_CA_CERTS, which it reads when the process starts.
+ * A `fetch` for the control API. Node's own would send calls to this machine through a proxy if
+ * NODE_USE_ENV_PROXY is set, refuses ports such as 6000, and trusts additional certificates only
+ * from NODE_EXTRA_CA_CERTS, which it reads at the start of the process.
  */
 export function createNodeFetch(trust: Trust = {}): Fetch {
   return (address, { method = 'GET', headers, body, signal }) =>
@@ -43,7 +43,7 @@ export function createNodeFetch(trust: Trust = {}): Fetch {
       const url = new URL(address);
       const request = REQUESTS[url.protocol === 'https:' ? 'https:' : 'http:'];
       const names = Object.fromEntries(new Headers(headers));
-      // The agent that Node shares by default is the one that knows proxies.
+      // Node's default agent uses the proxies of the environment, so this call gets its own.
       const agent = isLoopbackName(hostName(url)) && { agent: false };
       const options = { ...trust, ...agent, method, headers: names, ...(signal && { signal }) };
       const outgoing = request(url, options, (reply) => {
@@ -54,7 +54,7 @@ export function createNodeFetch(trust: Trust = {}): Fetch {
         try {
           resolve(new Response(content, { status, headers: Object.fromEntries(pairs) }));
         } catch (error) {
-          // A `Response` has no status above 599.
+          // A `Response` cannot have a status above 599.
           reply.destroy();
           reject(error);
         }

@@ -5,10 +5,10 @@ import type { ControlProblem } from '../core/control/reply.ts';
 import { isObject, parseJson, tryParseJson, writeJson } from '../core/json.ts';
 import { errorCode, NOT_TLS, UNTRUSTED_CERTIFICATE } from '../core/thrown.ts';
 
-/** Such as `PUT /clock`. */
+/** The method and path of an endpoint, such as `PUT /clock`. */
 export type Route = keyof ControlApi;
 
-/** The JSON of a reply; a string for one that is text, undefined for one without a body. */
+/** The JSON of a reply; a string if it is text, undefined if it has no body. */
 export type ReplyOf<R extends Route> = ControlApi[R]['reply'];
 
 export type BodyOf<R extends Route> = ControlApi[R]['body'];
@@ -22,7 +22,7 @@ type PathOf<R extends string> = R extends `${string}{${infer Name}}${infer Rest}
   ? { readonly [N in Name]: string | number | bigint } & PathOf<Rest>
   : unknown;
 
-/** What a call sends: the parameters of its path, its query and its body, where the route has them. */
+/** What a call sends: path parameters, query and body, as far as the route has them. */
 export type CallInput<R extends Route> = {
   /** Headers such as `If-Match`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -35,7 +35,7 @@ export type CallInput<R extends Route> = {
       ? { readonly body?: BodyOf<R> }
       : { readonly body: BodyOf<R> });
 
-/** Can be left out if nothing in it is required. */
+/** The argument is optional if none of its members is required. */
 export type CallArguments<R extends Route> =
   Record<never, never> extends CallInput<R> ? [input?: CallInput<R>] : [input: CallInput<R>];
 
@@ -65,31 +65,31 @@ export class ControlError extends Error {
 }
 
 export interface ClientOptions {
-  /** Where the control API is, such as `http://127.0.0.1:4010/__mock`. */
+  /** The base URL of the control API, such as `http://127.0.0.1:4010/__mock`. */
   readonly url: string;
   /** The token of the control API. */
   readonly token?: string | undefined;
-  /** Sends the requests; the global `fetch`, as it was when this module was loaded, by default. */
+  /** Sends the requests. By default, the global `fetch` as it was when this module was loaded. */
   readonly fetch?: Fetch | undefined;
-  /** Who the journal says has made a change. */
+  /** The name to record in the journal for changes by this client. */
   readonly name?: string | undefined;
 }
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Read when this module loads: tests that replace `fetch` later do not affect a client. */
+/** Read when this module loads: a test that replaces `fetch` later does not affect a client. */
 const originalFetch: Fetch = globalThis.fetch;
 
 /**
- * Calls the control API of a sandbox, in Node and in browsers. Calls are checked against the table of
- * endpoints at compile time; of the server's code, nothing is in the client.
+ * Calls the control API of a sandbox, in Node and in browsers. The compiler checks calls against
+ * the table of endpoints, from which only types are imported.
  *
  * @example
  * await client.call('PUT /clock', { body: { frozen: true } });
  * await client.call('GET /requests/{number}', { path: { number: 3 } });
  */
 export class ControlClient {
-  /** Where the control API is. */
+  /** The base URL of the control API. */
   readonly url: string;
   readonly #options: ClientOptions;
 
@@ -98,7 +98,7 @@ export class ControlClient {
     this.#options = options;
   }
 
-  /** The client of another sandbox of the same server, `default` for the default one. */
+  /** A client of another sandbox on the same server. `default` is the default sandbox. */
   sandbox(name: string): ControlClient {
     const { root } = parseAddress(this.url);
     const url = formatControlUrl({ root, sandbox: name });
@@ -117,12 +117,12 @@ export class ControlClient {
     const value = text === '' ? undefined : tryParseJson(text);
     if (text !== '' && value === undefined)
       throw createForeignReplyError(response.status, route, this.url);
-    // The table of endpoints says what a server of this version answers.
+    // The server has this version, so its replies have the types of the table.
     return value as ReplyOf<R>;
   }
 
   /**
-   * Asks whether a petstore-mock answers.
+   * Checks that a petstore-mock answers at this address.
    *
    * @throws ControlError if something else does
    */
@@ -138,10 +138,10 @@ export class ControlClient {
   }
 
   /**
-   * Calls any endpoint, and returns its reply with headers such as `ETag` and `X-Total-Count`. Its body
-   * may still arrive.
+   * Calls any endpoint and returns the `Response`, with headers such as `ETag` and `X-Total-Count`.
+   * Its body may not have arrived yet.
    *
-   * @throws ControlError if it answers with an Error
+   * @throws ControlError if the reply is an Error
    */
   send<R extends Route>(route: R, ...[input]: CallArguments<R>): Promise<Response> {
     return this.request(route, input);
@@ -164,7 +164,7 @@ export class ControlClient {
     }
   }
 
-  /** Calls a route that is known only at run time, with an input that only the server checks. */
+  /** Calls a route that is known only at run time. Only the server checks the input. */
   async request(route: string, input: AnyInput = {}): Promise<Response> {
     const { token, name = 'a test', fetch: send = originalFetch } = this.#options;
     const { path = {}, query = {}, body, signal } = input;
@@ -200,7 +200,7 @@ export class ControlClient {
   }
 }
 
-/** Libraries that may have replaced Node's modules before this one was loaded, and how they refuse a call. */
+/** Libraries that block requests of tests, how their errors begin, and how to let calls through. */
 const BLOCKED: readonly (readonly [name: string, says: RegExp, allows: string])[] = [
   ['nock', /^Nock: /, "nock.enableNetConnect('127.0.0.1')"],
   ['MSW', /^\[MSW\] /, "`onUnhandledRequest: 'bypass'`"],
@@ -230,13 +230,13 @@ function writeSearch(query: object): string {
   return search.size === 0 ? '' : `?${search}`;
 }
 
-/** Advice for users of the library, by error code. */
+/** Advice to append to an error for users of the library, by error code. */
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: '; pass it as `token`, or with --token',
   route_not_found: '; is it a petstore-mock without --no-control?',
 };
 
-/** The error for a reply that is not a success. It may not come from petstore-mock. */
+/** Creates the error for a failed reply, which may not even come from petstore-mock. */
 function readError(status: number, text: string, call: string): ControlError {
   const body = tryParseJson(text);
   if (!isObject(body) || typeof body.code !== 'string' || typeof body.message !== 'string') {
@@ -259,8 +259,8 @@ interface ServerSentEvent {
 }
 
 /**
- * Reads server-sent events. A browser's EventSource cannot send the control token, and hides why it
- * failed.
+ * Reads server-sent events. A browser's EventSource cannot send the control token, and does not say
+ * why a connection failed.
  *
  * @param body of a reply with the media type `text/event-stream`
  */
@@ -286,7 +286,7 @@ export async function* readEvents(
   }
 }
 
-/** @returns undefined for a comment. The control API writes each field of an event once, in a line. */
+/** @returns undefined for a comment. The control API writes one line for each field of an event. */
 function parseEvent(block: string): ServerSentEvent | undefined {
   const fields = block.split('\n').map((line) => line.split(/: (.*)/s));
   const { event: type = 'message', id = '', data } = Object.fromEntries(fields);

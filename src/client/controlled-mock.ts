@@ -3,24 +3,24 @@ import { DEMO_KEY, STAGING_KEY } from '../core/service/keyring.ts';
 import type { ControlClient, QueryOf, ReplyOf } from './control-client.ts';
 import { createSandbox, type MockSandbox } from './mock-sandbox.ts';
 
-/** What the calls of a mock need. */
+/** What is needed to call a mock. */
 interface MockAccess {
-  /** The address of the mock, or where it is mounted. */
+  /** The URL of the mock, or where it is mounted. */
   readonly root: string;
   readonly client: ControlClient;
-  /** The sandbox that the mock itself stands for. */
+  /** The sandbox that the mock object itself controls. */
   readonly sandbox: string;
-  /** A key that this sandbox accepts; by default that of every mock. */
+  /** A key that this sandbox accepts; `demo-key` by default. */
   readonly key?: string | undefined;
 }
 
-/** One sandbox of a mock, and the way to the others. */
+/** A sandbox of a mock, from which the other sandboxes can be reached. */
 export interface ControlledMock extends MockSandbox {
   /** Another sandbox, created at its first use. Without a name it gets a unique one. */
   sandbox(name?: string): MockSandbox;
   readonly sandboxes: {
     list(query?: QueryOf<'GET /sandboxes'>): Promise<ReplyOf<'GET /sandboxes'>>;
-    /** Deletes a sandbox, or all that a query selects. The next use of a name creates a new one. */
+    /** Deletes a sandbox, or all that the query selects. Using a name again creates a new one. */
     delete(which: string | QueryOf<'DELETE /sandboxes'>): Promise<void>;
   };
 }
@@ -29,7 +29,7 @@ export function createControlledMock(access: MockAccess): ControlledMock {
   const { root, client, sandbox: own, key } = access;
   const server = client.sandbox(DEFAULT_SANDBOX);
   const open = (name: string): MockSandbox => {
-    // The key that was given is one of the sandbox that the address names.
+    // The given key belongs to the sandbox in the address, and staging has its own.
     const isStaging = name === STAGING_SANDBOX && (key === undefined || name !== own);
     return createSandbox(root, client, name, isStaging ? STAGING_KEY : (key ?? DEMO_KEY));
   };

@@ -18,18 +18,18 @@ import {
   type RequestControl,
 } from './request-control.ts';
 
-/** The name of a shipped scenario, or of one that the sandbox knows. */
+/** The name of a shipped scenario, or of another that the sandbox knows. */
 type AnyScenarioName = ScenarioName | (string & Record<never, never>);
 
-/** One sandbox of a server: where a client finds it, and its control API. */
+/** A sandbox of a server: its base URL, a key, and methods that call its control API. */
 export interface MockSandbox extends Readonly<ReturnType<typeof createSandbox>> {}
 
-/** How to set a clock. Members left out do not change. */
+/** How to set a clock. Members that are left out do not change. */
 interface ClockInput extends Omit<BodyOf<'PUT /clock'>, 'now'> {
   readonly now?: string | Date | undefined;
 }
 
-/** @param root the server's address, or where it is mounted */
+/** @param root the server's base URL, or where the mock is mounted */
 export function createSandbox(root: string, client: ControlClient, name: string, key: string) {
   const control = client.sandbox(name);
   const requests: RequestControl = createRequestControl(control);
@@ -49,9 +49,9 @@ export function createSandbox(root: string, client: ControlClient, name: string,
     /** The whole store. */
     state: {
       get: () => control.call('GET /state'),
-      /** Replaces it. Collections left out become empty. */
+      /** Replaces the whole store. Collections that are left out become empty. */
       put: (body: Partial<StoreState>) => control.call('PUT /state', { body }),
-      /** Merges records into it by id. */
+      /** Merges records into the store by id. */
       patch: (body: StateChanges) => control.call('PATCH /state', { body }),
     },
     animals: createRecordControl(control, 'animals'),
@@ -67,7 +67,7 @@ export function createSandbox(root: string, client: ControlClient, name: string,
     },
     scenario: {
       get: async () => (await control.call('GET /scenario')).scenarios,
-      /** Replaces the active scenarios: names, and at most one definition. Without arguments, removes all. */
+      /** Replaces the active scenarios by names and at most one definition, or by none. */
       use: async (...scenarios: readonly (AnyScenarioName | ScenarioDefinition)[]) => {
         const names = scenarios.filter((given) => typeof given === 'string');
         const [scenario, ...others] = scenarios.filter((given) => typeof given !== 'string');
@@ -76,39 +76,39 @@ export function createSandbox(root: string, client: ControlClient, name: string,
         return (await control.call('PUT /scenario', { body })).scenarios;
       },
     },
-    /** The sandbox's own scenarios, under names of their own. */
+    /** The scenarios that the sandbox has saved under names of its own. */
     scenarios: {
-      /** All that can be named: also those that ship, were started with, or are active. */
+      /** All scenarios that can be used: shipped, own, active, and those of the start. */
       list: () => control.call('GET /scenarios'),
       /**
-       * Saves one, and replaces one of that name. An active one stays as it was activated.
+       * Saves a scenario under a name. If it is active, the earlier version stays active.
        *
-       * @param definition an object, or text in YAML
+       * @param definition an object, or YAML as text
        */
       save: (scenario: string, definition: ScenarioDefinition | string) =>
         control.call('PUT /scenarios/{name}', { path: { name: scenario }, body: definition }),
-      /** The text of one, also of one that ships. */
+      /** The text of an own or shipped scenario. */
       text: (scenario: string) =>
         control.text('GET /scenarios/{name}', { path: { name: scenario } }),
       delete: (scenario: string) =>
         control.call('DELETE /scenarios/{name}', { path: { name: scenario } }),
     },
     assumptions: () => control.call('GET /assumptions'),
-    /** Selects other options: all of these, or none if one is wrong. */
+    /** Chooses options of assumptions: all of the given ones, or none if one is invalid. */
     assume: (options: Partial<Choices>) => control.call('PATCH /assumptions', { body: options }),
     clock: {
       get: () => control.call('GET /clock'),
       set: ({ now, ...setting }: ClockInput) =>
         control.call('PUT /clock', { body: { ...setting, now: formatInstant(now) } }),
-      /** Moves it by an ISO 8601 duration such as `P30D` or `-P30D`. */
+      /** Moves the clock by an ISO 8601 duration such as `P30D` or `-P30D`. */
       advance: (by: string) => control.call('POST /clock/advance', { body: { by } }),
-      /** Stops it, at this instant if given. */
+      /** Stops the clock, at the given instant if there is one. */
       freeze: (now?: string | Date) =>
         control.call('PUT /clock', { body: { now: formatInstant(now), frozen: true } }),
     },
     requests,
     /**
-     * Holds the replies of an operation back until the test releases them, or the sandbox ends.
+     * Holds the replies of an operation until the test releases them or the sandbox is deleted.
      *
      * @example
      * const latch = await mock.hold('listPets', { where: { status: 'sold' } });
@@ -117,18 +117,18 @@ export function createSandbox(root: string, client: ControlClient, name: string,
      */
     hold: (on: RuleDefinition['on'], options: LatchOptions = {}): Promise<Latch> =>
       createLatch(control, on, options),
-    /** The replies that are held back, the oldest first. */
+    /** The replies that are held now, the oldest first. */
     holds: () => control.call('GET /holds'),
-    /** Which replies clients were shown in this sandbox, or in all of them. */
+    /** The replies that clients were shown in this sandbox, or in all sandboxes. */
     coverage: (query?: QueryOf<'GET /coverage'>): Promise<CoverageReport> =>
       control.call('GET /coverage', { query }),
-    /** What clients did in this sandbox, or in all of them, that they should not do. */
+    /** What clients did here, or in all sandboxes, that they should not do. */
     findings: (query?: QueryOf<'GET /findings'>): Promise<FindingsReport> =>
       control.call('GET /findings', { query }),
-    /** Takes back the latest change by the control API, and the calls after it. The journal stays. */
+    /** Undoes the latest change through the control API and later calls. The journal stays. */
     undo: () => control.call('POST /undo'),
     /**
-     * Returns the sandbox to its start, except for what `keep` names; by default `own-scenarios`.
+     * Resets the sandbox to its start, except for what `keep` names (`own-scenarios` by default).
      * `journal` includes coverage and findings.
      */
     reset: (options?: { readonly keep?: readonly ResetPart[] | undefined }) =>
@@ -144,10 +144,10 @@ function formatInstant(now: string | Date | undefined): string | undefined {
 export type Animal = ReplyOf<'GET /animals/{id}'>;
 /** An inventory entry of the store. */
 export type InventoryEntry = ReplyOf<'GET /inventory/{id}'>;
-/** An order as the store keeps it, with its state, which the service does not show. */
+/** An order in the store, with its status, which the service does not show. */
 export type Order = ReplyOf<'GET /orders/{id}'>;
 
-/** Changes of a store. Fields that a record leaves out stay; a new record must be complete. */
+/** Changes of a store. Fields that are left out stay as they are; a new record must be complete. */
 export type StateChanges = BodyOf<'PATCH /state'>;
 
 /** The records of one collection. */
@@ -165,7 +165,7 @@ export interface RecordControl<Name extends CollectionName> {
   delete(id: Int64): Promise<void>;
 }
 
-/** What is written for animals holds for each collection. */
+/** Written for animals; the routes of the other collections only have other names. */
 function createRecordControl<Name extends CollectionName>(
   control: ControlClient,
   name: Name,

@@ -11,22 +11,22 @@ export const MOCK_VARIABLES = {
   ca: 'PETSTORE_MOCK_CA',
 } as const;
 
-/** A file of certificates that a Node process trusts from its start. */
+/** The variable with a file of certificates that a Node process trusts from its start. */
 const NODE_CA = 'NODE_EXTRA_CA_CERTS';
 
 /** What a program needs to call a running server. */
 export interface ServerAccess {
-  /** Its base URL. */
+  /** The base URL of the service. */
   readonly url: string;
-  /** Undefined if it requires none. */
+  /** The token of the control API; undefined if none is required. */
   readonly controlToken: string | undefined;
-  /** In PEM; undefined without TLS. */
+  /** The server's certificate in PEM; undefined without TLS. */
   readonly certificate: string | undefined;
 }
 
 /**
- * @param inherited the variables that a program would get otherwise; what those trust stays trusted
- * @returns variables without a value for those that must be unset
+ * @param inherited the variables of the environment. Certificates that they trust stay trusted.
+ * @returns the variables to set; a variable without a value must be unset
  */
 export function mockVariables(
   { url, controlToken, certificate }: ServerAccess,
@@ -53,7 +53,7 @@ function writeCertificate(certificate: string, others: string | undefined): stri
   const folder = makeTemporaryFolder();
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'ca.pem');
-  // Node itself only warns of a file that is missing.
+  // If this file is missing, Node itself only prints a warning.
   const trusted = others && existsSync(others) ? readFileSync(others, 'utf8') : '';
   writeFileSync(file, certificate + trusted);
   files.set(certificate, file);

@@ -5,16 +5,16 @@ import type { StoreState } from '../core/control/store/store-endpoints.ts';
 import type { RuleDefinition } from '../core/scenario/rule-shape.ts';
 import type { ControlClient, QueryOf } from './control-client.ts';
 
-/** Selects exchanges. Every member given must match. */
+/** Selects exchanges. All members that are given must match. */
 export type RequestFilter = QueryOf<'GET /requests/stream'>;
 
-/** The store before a call, or after it. */
+/** Whether to take the store before or after a call. */
 type Side = 'before' | 'after';
 
-/** The journal dropped exchanges before `follow` had read them. */
+/** Thrown by `follow` if the journal drops exchanges before they are read. */
 export class DroppedExchangesError extends Error {
   override readonly name = 'DroppedExchangesError';
-  /** How many; the filter may select some of them or none. */
+  /** How many were dropped. The filter would not have selected all of them, perhaps none. */
   readonly count: number;
 
   constructor(count: number) {
@@ -25,7 +25,7 @@ export class DroppedExchangesError extends Error {
   }
 }
 
-/** A call in the journal. Nothing is asked of the server before a method is called. */
+/** A call in the journal. It requests nothing from the server until a method is called. */
 export interface RequestHandle extends Readonly<ReturnType<typeof createRequestHandle>> {}
 
 function createRequestHandle(control: ControlClient, number: number) {
@@ -33,20 +33,20 @@ function createRequestHandle(control: ControlClient, number: number) {
   const read = (which: number): Promise<RecordedExchange> =>
     control.call('GET /requests/{number}', { path: { number: which } });
   return {
-    /** The exchange itself. */
+    /** Reads the exchange. */
     read: () => read(number),
-    /** The store as the call found it (by default) or left it. */
+    /** The store before the call (by default) or after it. */
     state: (at?: Side): Promise<StoreState> =>
       control.call('GET /requests/{number}/state', { path, query: { at } }),
-    /** Puts the sandbox back to how the call found it (by default) or left it. The journal stays. */
+    /** Returns the sandbox to its state before the call (by default) or after it. */
     rewind: (to?: Side) => control.call('POST /requests/{number}/rewind', { path, body: { to } }),
-    /** What the call would have got under each other option of an assumption that changes its reply. */
+    /** What the service may answer instead: the reply under each other option that changes it. */
     alternatives: (): Promise<readonly Alternative[]> =>
       control.call('GET /requests/{number}/alternatives', { path }),
-    /** Sends the same request again, inside the server. Returns its new exchange. */
+    /** Sends the same request again within the server, and returns the new exchange. */
     replay: async () =>
       read((await control.call('POST /requests/{number}/replay', { path })).number),
-    /** A scenario in YAML whose rule gives this reply to such calls. */
+    /** A scenario in YAML with a rule that gives this reply to such calls. */
     rule: () => control.text('GET /requests/{number}/rule', { path }),
   };
 }
@@ -58,11 +58,11 @@ export function createRequestControl(control: ControlClient) {
   const list = async (query: QueryOf<'GET /requests'> = {}): Promise<readonly RecordedExchange[]> =>
     (await control.call('GET /requests', { query })).exchanges;
   return {
-    /** The latest exchanges that match, by default the newest last. */
+    /** The latest exchanges that match, the newest last by default. */
     list: (filter: Omit<QueryOf<'GET /requests'>, 'edits'> = {}) => list(filter),
-    /** One call, by its number in the journal. */
+    /** A call by its number in the journal. */
     get: (number: number): RequestHandle => createRequestHandle(control, number),
-    /** The changes that the control API made since the last reset, the oldest first. */
+    /** The changes through the control API since the last reset, the oldest first. */
     edits: async (): Promise<readonly EditView[]> => {
       const query = { limit: 0, edits: true };
       return (await control.call('GET /requests', { query })).edits ?? [];
@@ -92,7 +92,7 @@ export function createRequestControl(control: ControlClient) {
         within = 5_000,
       }: {
         readonly atLeast?: number | undefined;
-        /** In milliseconds, up to a minute; 5 seconds by default. */
+        /** How long to wait, in milliseconds: 5 seconds by default, at most a minute. */
         readonly within?: number | undefined;
       } = {},
     ) => {
@@ -105,10 +105,10 @@ export function createRequestControl(control: ControlClient) {
       );
     },
     /**
-     * The exchanges that match, from the next one on, until the sandbox is deleted.
+     * Yields exchanges that match from now on, until the sandbox is deleted.
      *
-     * @throws the reason of the signal once it aborts, DroppedExchangesError for a caller so slow that
-     *   the journal dropped exchanges that it had not read
+     * @throws the signal's reason once it aborts; DroppedExchangesError if the caller reads so
+     * slowly that the journal drops exchanges
      * @example for await (const { method, target, status } of mock.requests.follow()) { … }
      */
     async *follow(
@@ -125,19 +125,19 @@ export function createRequestControl(control: ControlClient) {
   };
 }
 
-/** Which calls a latch holds back, as a rule says it. */
+/** Which calls to hold, in the words of a rule. */
 export interface LatchOptions
   extends Pick<RuleDefinition, 'where' | 'calls' | 'chance' | 'reply' | 'fault' | 'apply'> {
-  /** The name of the hold; unique by default. */
+  /** The name of the hold; a unique one by default. */
   readonly name?: string | undefined;
 }
 
 interface ReleaseOptions {
-  /** Sends at most this many replies, and goes on holding later ones. */
+  /** How many replies to send at most. Later calls are still held. */
   readonly count?: number | undefined;
 }
 
-/** Holds replies back until a test releases them. */
+/** Holds replies until a test releases them. */
 export interface Latch extends Readonly<Awaited<ReturnType<typeof createLatch>>> {}
 
 export async function createLatch(
@@ -151,19 +151,19 @@ export async function createLatch(
     return (await control.call('POST /holds/release', { body })).released;
   };
   return {
-    /** The name of its hold. */
+    /** The name of the hold. */
     name,
     /**
-     * Waits until this many calls have arrived, released ones included; 1 by default.
+     * Waits until so many calls have arrived (1 by default), also those that were released since.
      *
      * @returns their exchanges
      * @throws Error if they do not arrive in time
      */
     arrived: (atLeast = 1, options: { readonly within?: number | undefined } = {}) =>
       createRequestControl(control).wait({ hold: name }, { ...options, atLeast }),
-    /** Sends the replies, the oldest first. Without `count`, later calls are not held any more. */
+    /** Sends held replies, the oldest first. Without `count`, later calls are not held any more. */
     release: (options: ReleaseOptions = {}) => release(options, false),
-    /** The same, the latest first. */
+    /** The same, but the newest first. */
     releaseNewestFirst: (options: ReleaseOptions = {}) => release(options, true),
     [Symbol.asyncDispose]: async () => {
       await release({}, false);

@@ -17,7 +17,7 @@ import { describeRoute } from '../core/service/unknown-route.ts';
 import { locateSandbox, type SandboxLocation } from './locate-sandbox.ts';
 import type { ServerPersistence } from './open-sandboxes.ts';
 
-/** What answers requests for the service, whichever way they come in. */
+/** What is needed to answer requests for the service, from a port or from `fetch`. */
 export interface ServiceParts {
   readonly sandboxes: Sandboxes;
   readonly persistence: ServerPersistence;
@@ -27,9 +27,9 @@ export interface ServiceParts {
 export interface RequestHead {
   readonly method: string;
   readonly headers: RequestHeaders;
-  /** Names and values in turn, as the client sent them. */
+  /** Alternating names and values, as the client sent them. */
   readonly rawHeaders: readonly string[];
-  /** Where an Express app has mounted the mock. */
+  /** The path at which an Express app mounts the mock; empty otherwise. */
   readonly mount: string;
   readonly port: number | undefined;
   readonly receivedAt: number;
@@ -39,7 +39,7 @@ export function findOperation({ route }: Target, method: string): OperationId | 
   return route?.operations.get(method === 'HEAD' ? 'GET' : method);
 }
 
-/** @param authorization without the sandbox name in its token */
+/** @param authorization the header without the sandbox name in its token */
 export function createServiceRequest(
   head: RequestHead,
   target: Target,
@@ -83,20 +83,20 @@ function createCall(
   };
 }
 
-/** A request whose body may still arrive. */
+/** A request whose body has not arrived yet. */
 export interface Arrival {
   readonly parts: ServiceParts;
   readonly head: RequestHead;
   readonly target: Target;
   readonly location: SandboxLocation;
   readonly operation: OperationId | undefined;
-  /** The deployment that answers, and what it is asked for; undefined if the mock answers. */
+  /** The upstream to ask and the target to ask it for; undefined if the mock itself answers. */
   readonly forwarded: ReturnType<typeof findUpstream>;
-  /** Calls back once the client has left. Returns how to cancel. */
+  /** Calls `act` when the client leaves. Returns a function that cancels this. */
   readonly onDisconnect: (act: () => void) => () => void;
 }
 
-/** @param refusal of a request that HTTP forbids */
+/** @param refusal the reply to a request that violates HTTP */
 export function openArrival(
   parts: ServiceParts,
   head: RequestHead,
@@ -114,7 +114,7 @@ export function openArrival(
   return { parts, head, target, location, operation, forwarded, onDisconnect };
 }
 
-/** The same once its body is here: a sandbox that was deleted meanwhile starts anew. */
+/** Finds the sandbox again when the body is here, as it may have been deleted meanwhile. */
 export function reopenArrival(arrival: Arrival): Arrival {
   const { sandboxes } = arrival.parts;
   const { sandbox } = arrival.location;
@@ -128,20 +128,20 @@ function findUpstream({ upstream }: Sandboxes, target: Target) {
   return upstream === undefined || below === undefined ? undefined : { upstream, below };
 }
 
-/** The bytes that a body may have; undefined if nobody reads it. */
+/** How many bytes a body may have; undefined if no operation or upstream reads it. */
 export function bodyLimit({ head, operation, forwarded, location }: Arrival): number | undefined {
   const { sandbox, refusal, keyRefusal } = location;
   if (refusal !== undefined || keyRefusal !== undefined) return undefined;
   if (forwarded !== undefined) return LIMITS.deploymentBody;
   if (operation === undefined) return undefined;
   if (operationShape(operation).body === undefined) {
-    // A chunked body may turn out to be empty.
+    // A chunked body has no length in advance, and may turn out to be empty.
     return head.headers['transfer-encoding'] === undefined ? undefined : 0;
   }
   return BODY_LIMITS[sandbox.state.settings.choices['body-limit']];
 }
 
-/** Makes the request and answers it. A promise if that has to wait for something, or more than memory keeps it. */
+/** Makes the request and answers it. Returns a promise only if something has to be waited for. */
 export function answerArrival(arrival: Arrival, body: RequestBody): Exchange | Promise<Exchange> {
   const { parts, head, target, location, operation, forwarded } = arrival;
   const { sandbox, authorization } = location;
@@ -155,7 +155,7 @@ export function answerArrival(arrival: Arrival, body: RequestBody): Exchange | P
   return answerAndKeep(parts.persistence, sandbox, request, preference);
 }
 
-/** What the server decides about the call, else what the request prefers. */
+/** The preference that the server imposes (`sweep --faults` does), or the request's own. */
 function decidePreference(
   { parts, head, location: { sandbox } }: Arrival,
   { call }: ServiceRequest,
@@ -168,7 +168,7 @@ function decidePreference(
   );
 }
 
-/** What a request prefers; nothing where the mock does not show that it is one. */
+/** Parses `Prefer`. Ignored if the mock must not be recognizable (`--plain`). */
 export function findPreference(
   prefer: string,
   { settings }: State,
@@ -178,7 +178,7 @@ export function findPreference(
   return settings.start.options.plain ? undefined : readPrefer(prefer, platform, readState);
 }
 
-/** Awaits the preference, and the reply of the upstream where no rule has one, and answers then. */
+/** Waits for the preference and, if no rule replaces it, for the upstream's reply. Then answers. */
 async function awaitAndAnswer(
   { parts: { persistence }, location: { sandbox }, forwarded, onDisconnect }: Arrival,
   body: RequestBody,
@@ -186,7 +186,7 @@ async function awaitAndAnswer(
   preferring: Promise<Preference | undefined> | Preference | undefined,
 ): Promise<Exchange> {
   const preference = await preferring;
-  // A call that is refused for it must not be carried out.
+  // A call that is refused because of its preference must not reach the deployment.
   const isWrong = preference?.kind === 'wrong' && preference.strict;
   if (forwarded === undefined || isWrong)
     return answerAndKeep(persistence, sandbox, request, preference);
@@ -200,7 +200,7 @@ async function awaitAndAnswer(
   return answerAndKeep(persistence, sandbox, { ...request, supplied }, preference);
 }
 
-/** Answers a request by `Sandbox.answer`, and keeps what it does. A promise unless only memory keeps it. */
+/** Answers a request and keeps the outcome. A promise only if the persistence has to wait. */
 export function answerAndKeep(
   persistence: ServerPersistence,
   sandbox: Sandbox,
@@ -219,7 +219,7 @@ export function answerAndKeep(
   }
 }
 
-/** Sends a reply after its hold and its delay, unless the client leaves before. */
+/** Sends a reply after its hold and its delay, unless the client leaves first. */
 export function sendWhenDue(
   arrival: Arrival,
   exchange: Exchange,
@@ -236,7 +236,7 @@ export function sendWhenDue(
   const cancel = onDisconnect(() => void loseReply(arrival, exchange));
   const sendNow = (): void => {
     cancel();
-    // Until now nobody knew when the fault of a held reply would lose it.
+    // The reply was held, so its loss has not been recorded yet: see `judgeRepetition`.
     if (isWithheld && !isDelivered(fault)) void loseReply(arrival, exchange);
     send();
   };
@@ -245,7 +245,7 @@ export function sendWhenDue(
   else sendDelayed();
 }
 
-/** Remembers that the client will not get its reply, as far as that can be kept. */
+/** Records that the client will not get the reply, if the storage is available. */
 async function loseReply(
   { parts: { persistence }, location: { sandbox } }: Arrival,
   exchange: Exchange,
@@ -253,6 +253,6 @@ async function loseReply(
   try {
     await persistence.keep(sandbox, () => sandbox.loseReply(exchange, currentInstant()));
   } catch {
-    // Only a finding depends on it.
+    // This is only for a finding, so an error is not worth a warning.
   }
 }

@@ -8,15 +8,15 @@ import type { Start } from '../core/sandbox/start.ts';
 import type { ScenarioStorage, Storage } from './open-sandboxes.ts';
 import type { AddedOptions, BaseOptions } from './options.ts';
 
-/** What can be taken off the mock: the core and the server know it only by what it adds. */
+/** A removable part of the mock. The core and the server know it only by what it adds here. */
 export interface Feature extends AddedOptions, AddedHandlers {
-  /** What it knows of assumptions, by id. */
+  /** Notes about assumptions, by id, to show beside them. */
   noteAssumptions?(options: BaseOptions): ReadonlyMap<string, AssumptionNote> | undefined;
-  /** What answers in place of the service, if the options ask for it. */
+  /** Opens a responder that answers in place of the operations, if the options ask for one. */
   openResponder?(options: BaseOptions): Promise<OpenedResponder | undefined>;
-  /** Keeps sandboxes elsewhere than in memory, if the options ask for it. */
+  /** Opens a storage for sandboxes other than memory, if the options ask for one. */
   openStorage?(options: BaseOptions, context: StorageContext): Promise<Storage | undefined>;
-  /** Keeps the own scenarios of the default sandbox, if the options ask for it. */
+  /** Opens a storage for own scenarios of the default sandbox, if the options ask for one. */
   openScenarios?(options: BaseOptions): Promise<ScenarioStorage | undefined>;
   /** @internal */
   readonly pages?: Pages;
@@ -29,23 +29,23 @@ export interface OpenedResponder {
 
 export interface StorageContext {
   readonly start: Start;
-  /** What all servers must have in common that share its sandboxes. */
+  /** Settings that servers must have in common to share sandboxes. */
   readonly agreed: unknown;
 }
 
 /**
- * Pages below the mount of a control API.
+ * Pages below `/__mock`.
  *
  * @internal
  */
 export interface Pages {
-  /** By name; browsers are sent to the first. */
+  /** The paths of the pages by name. `/` redirects browsers to the first. */
   readonly paths: Readonly<Record<string, string>>;
   readonly create: CreatePages;
 }
 
 /**
- * Makes what answers a request for a page, and returns whether it is for one.
+ * Creates a function that answers requests for pages, and returns whether the request was one.
  *
  * @internal
  */

@@ -22,10 +22,10 @@ import { fileURLToPath } from 'node:url';
 import type { TextReading } from '../core/problems.ts';
 import { errorCode } from '../core/thrown.ts';
 
-/** The folder of this package, found by walking up, since bundling moves files. */
+/** The folder of this package. Searched upwards, because bundling moves this file. */
 export const packageRoot = findRoot(dirname(fileURLToPath(import.meta.url)));
 
-/** The version in package.json, read at the first call to keep the start fast. */
+/** The version in package.json. Read on demand, to keep the start fast. */
 export function packageVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8'));
   const version: unknown = Object(manifest).version;
@@ -42,14 +42,14 @@ function findRoot(folder: string): string {
 
 const MEBIBYTE = 1024 ** 2;
 
-/** Bytes of a fixture or a `--db` file: V8 holds at most 512 MiB in a string. */
+/** In bytes, for fixtures and the file of `--db`: a string of V8 holds at most 512 MiB. */
 export const STORE_LIMIT = 500 * MEBIBYTE;
 
 export const SETTINGS_LIMIT = 16 * MEBIBYTE;
 
 /**
- * Without it, opening a pipe waits for its other end in a thread, and even the end of the process
- * waits for that thread.
+ * Opens a pipe without waiting for its other end. Node would wait in a thread, which even keeps the
+ * process from exiting.
  */
 const AT_ONCE = constants.O_NONBLOCK ?? 0;
 
@@ -72,7 +72,7 @@ export async function readText(path: string, limit: number): Promise<TextReading
   }
 }
 
-/** Refuses a pipe, since it cannot wait for one. */
+/** Reads a regular file. Refuses a pipe, because waiting for one would block. */
 export function readTextSync(path: string, limit: number): TextReading {
   let fd: number | undefined;
   try {
@@ -114,7 +114,7 @@ function whyUnreadable(error: unknown): string {
   return isMissing ? 'nothing' : `something that cannot be read (${code})`;
 }
 
-/** Writes into a file, a device or a pipe. Throws where nobody reads the pipe. */
+/** Writes to a file, a device or a pipe. Throws if nobody reads the pipe. */
 export async function writeText(path: string, text: string): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | AT_ONCE;
   const fd = openSync(path, flags, 0o666);
@@ -132,21 +132,21 @@ export async function writeText(path: string, text: string): Promise<void> {
   }
 }
 
-/** Windows refuses while another program, such as a virus scanner, has the file open. */
+/** On Windows, renaming fails while another program has the file open, such as a virus scanner. */
 const RENAME_ATTEMPTS = process.platform === 'win32' ? 10 : 1;
 
-/** Replaces a regular file, so that a reader finds the old text or the new one. Keeps its mode. */
+/** Replaces a file, so that readers see the old or the new text, never a part. Keeps its mode. */
 export async function replaceText(path: string, text: string): Promise<void> {
   const real = resolveLinks(path);
   const replaced = statSync(real, { throwIfNoEntry: false });
   if (replaced?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
   const temporary = join(dirname(real), `.${basename(real)}.tmp`);
-  // What is left of a crash, or a link that somebody has put there.
+  // A leftover of a crash, or a link that somebody put there.
   await rm(temporary, { force: true });
   await writeFile(temporary, text, { flag: 'wx', mode: replaced?.mode });
   try {
     if (replaced !== undefined) {
-      // Only root can give files away.
+      // Only root may change the owner.
       await chown(temporary, replaced.uid, replaced.gid).catch(() => {});
       await chmod(temporary, replaced.mode);
     }
@@ -165,7 +165,7 @@ export async function replaceText(path: string, text: string): Promise<void> {
   }
 }
 
-/** Changes whenever a file is written, touched or replaced; empty if there is none. */
+/** A text that changes when the file is written, touched or replaced; empty if there is no file. */
 export function fingerprint(path: string): string {
   try {
     const stats = statSync(path, { bigint: true });
@@ -180,10 +180,10 @@ export interface FileWatch {
   close(): void;
 }
 
-/** A change is reported once a further poll finds nothing new: editors write in several steps. */
+/** Editors write in several steps, so a change counts once the next poll finds nothing new. */
 const POLL_INTERVAL_MS = 50;
 
-/** Polls, since events of the system miss mounted folders and replaced files. `onChange` must not reject. */
+/** Polls: file system events miss mounted folders and replaced files. `onChange` never rejects. */
 export function watchFiles(
   paths: readonly string[],
   onChange: () => void | Promise<void>,
@@ -220,7 +220,7 @@ export function resolveLinks(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    // Such as a loop of links.
+    // Another error, such as a loop of links.
     if (errorCode(error) !== 'ENOENT') throw error;
   }
   const folder = dirname(resolve(path));

@@ -15,7 +15,7 @@ import { readText, readTextSync, STORE_LIMIT } from './files.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
 import type { StoreChoice } from './options.ts';
 
-/** @param file its name in messages */
+/** @param file the name in messages */
 export function parseFixture(file: string, read: TextReading): Store {
   if (!read.ok) throw unreadableFixture(file, read.found);
   const parsed = readJson(file, read.text);
@@ -25,14 +25,14 @@ export function parseFixture(file: string, read: TextReading): Store {
   throw new FixtureError(parsed.locate(reading.problems));
 }
 
-/** Loads a shipped fixture by its name, or another by its path. */
+/** Loads a shipped fixture by name, or another one by path. */
 export async function loadFixture(nameOrPath: string): Promise<Store> {
   return isShippedFixture(nameOrPath)
     ? readShippedFixture(NODE_PLATFORM, nameOrPath)
     : parseFixture(nameOrPath, await readText(nameOrPath, STORE_LIMIT));
 }
 
-/** Loads a fixture at once, so it refuses a pipe. */
+/** Loads a fixture synchronously. Refuses a pipe, because it cannot wait. */
 export function loadFixtureSync(nameOrPath: string): Store {
   return isShippedFixture(nameOrPath)
     ? readShippedFixture(NODE_PLATFORM, nameOrPath)

@@ -9,7 +9,7 @@ import { loadStore } from './fixtures.ts';
 import { type Certificate, loadCertificate } from './http/tls.ts';
 import type { BaseOptions } from './options.ts';
 
-/** What a server reads before it starts. */
+/** The files that a server reads before it starts. */
 export interface LoadedFiles {
   readonly store: Store;
   readonly scenarios: readonly Scenario[];
@@ -18,7 +18,7 @@ export interface LoadedFiles {
 }
 
 /**
- * @param earlier the files loaded before a reload, which keeps their certificate
+ * @param earlier the loaded files on a reload, which keeps the certificate
  * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used
  */
 export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Promise<LoadedFiles> {
@@ -27,7 +27,7 @@ export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Pr
   const files = [fixture, ...names].filter(isPath);
   if (options.watch) refusePipes(files);
   const store = await loadStore(options, options.seed);
-  // Imported here, since most starts have no scenario.
+  // Imported late, because most servers start without a scenario.
   const scenarios =
     names.length === 0
       ? []
@@ -38,13 +38,13 @@ export async function loadFiles(options: BaseOptions, earlier?: LoadedFiles): Pr
   return { store, scenarios, certificate, watched };
 }
 
-/** A pipe can be read only once. */
+/** Refuses pipes, which cannot be read again for a reload. */
 function refusePipes(files: readonly string[]): void {
   const pipe = files.find(isPipe);
   if (pipe !== undefined) throw new ContentError([createFileProblem(pipe, 'a file', 'a pipe')]);
 }
 
-/** Whether it is a path, not the name of a fixture or scenario that ships. */
+/** Whether this is a path, not the name of a shipped fixture or scenario. */
 function isPath(nameOrPath: string): boolean {
   return !isShippedFixture(nameOrPath) && !isShipped(nameOrPath);
 }

@@ -7,18 +7,18 @@ import { bearerToken, isListedKey } from '../core/service/keyring.ts';
 import { refuseKey } from '../core/service/operation.ts';
 import type { Reply } from '../core/service/reply.ts';
 
-/** The sandbox that a request is for. */
+/** The sandbox that a request addresses. */
 export interface SandboxLocation {
   readonly sandbox: Sandbox;
-  /** The `Authorization` header, without the sandbox name in its token. */
+  /** The header without the sandbox name in its token. */
   readonly authorization: string | undefined;
-  /** The default sandbox then answers with it. */
+  /** Set if the sandbox's name is invalid, or similar: the default sandbox sends this reply. */
   readonly refusal?: Reply;
-  /** The same, if the request calls an operation. */
+  /** Set if the key is invalid and the sandbox is unknown; sent if an operation is called. */
   readonly keyRefusal?: Reply;
 }
 
-/** The path names the sandbox, else the key, else the header `Mock-Sandbox`, else it is the default one. */
+/** Finds the sandbox by the path, else by the key, else by `Mock-Sandbox`; else the default one. */
 export function locateSandbox(
   sandboxes: Sandboxes,
   inPath: string | undefined,
@@ -35,7 +35,7 @@ export function locateSandbox(
     const refusal = refuseRequest(sandboxes, 'sandbox_required', 400, `name a sandbox: ${how}`);
     return { sandbox, authorization, refusal };
   }
-  // A wrong name is a mistake, also where another one decides.
+  // An invalid name is an error, even in a place that does not decide.
   const given = [inKey, inHeader, name];
   const wrong = given.find((text) => text !== undefined && !NAME_PATTERN.test(text));
   if (wrong !== undefined) {
@@ -52,7 +52,7 @@ export function locateSandbox(
   }
 }
 
-/** Splits a token of the form `KEY~NAME`, unless the whole token is a key of the named sandbox. */
+/** Splits a token `KEY~NAME`, unless the whole token is a key that the named sandbox accepts. */
 function splitKey(
   sandboxes: Sandboxes,
   inPath: string | undefined,
@@ -62,7 +62,7 @@ function splitKey(
   if (!authorization?.includes('~')) return [authorization];
   const sandbox = sandboxes.find(inPath ?? inHeader ?? DEFAULT_SANDBOX) ?? sandboxes.default;
   const { keys } = sandbox.state.settings;
-  // The mock does not know the keys of a deployment.
+  // Keys of a deployment are unknown here, so `~` may be a part of them.
   const isWhole =
     (inPath !== undefined && sandboxes.upstream !== undefined) || isListedKey(keys, authorization);
   if (isWhole || bearerToken(authorization) === undefined) return [authorization];

@@ -38,7 +38,7 @@ export function assembleMock(parts: MockSetup, options: AppOptions) {
   return { stopRemoving, sandboxes, persistence, service, control, pending, onControlCall };
 }
 
-/** After a change of files, which an undo or a rewind must not take back. */
+/** Restarts all sandboxes after a file has changed. No undo goes back before that. */
 export async function restartAll(
   sandboxes: Sandboxes,
   persistence: ServerPersistence,
@@ -47,7 +47,7 @@ export async function restartAll(
   sandboxes.setStart(start);
   const text = { what: 'restarted after a change of files', by: '--watch' };
   for (const sandbox of sandboxes.all()) {
-    // A `--db` file keeps acknowledged changes.
+    // The file of `--db` keeps changes that clients were told of.
     const keep = new Set<ResetPart>(['own-scenarios']);
     if (persistence.isDurable(sandbox)) keep.add('store');
     const change = () =>

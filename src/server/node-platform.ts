@@ -5,7 +5,7 @@ import type { Platform } from '../core/platform.ts';
 import { asError } from '../core/thrown.ts';
 import { packageRoot } from './files.ts';
 
-/** Imported, since the globals stop when a test in the same process fakes them. */
+/** Uses imported timers, because a test in the same process may fake the global ones. */
 export const NODE_PLATFORM: Platform = {
   after: (milliseconds, act) => {
     const timer = setTimeout(act, milliseconds).unref();

@@ -8,18 +8,18 @@ export interface FinishedCall {
   readonly target: string;
   readonly status: number;
   readonly at: number;
-  /** Milliseconds up to the end of the reply. */
+  /** Milliseconds until the end of the reply. */
   readonly duration: number;
 }
 
-/** What a mock tells, wherever it runs. */
+/** Callbacks that every mock has, on a port or not. */
 export const OBSERVERS = {
   Code: {
     /** Called after each exchange in any sandbox. */
     observe: callback<Parameters<Observer>>(),
     /** Called for each new finding. */
     onFinding: callback<Parameters<OnFinding>>(),
-    /** Called with what the operator should know, such as what to do about clients that cannot connect. */
+    /** Called with messages for the operator, such as why a client cannot connect. */
     onNotice: callback<[message: string]>(),
   },
 };
@@ -27,8 +27,8 @@ export const OBSERVERS = {
 export type Observers = OptionsOf<typeof OBSERVERS>;
 
 /**
- * The options of a mock with each callback guarded. What one throws, or rejects with if it is async, is a
- * warning: the client has its reply all the same, and the mock goes on.
+ * Returns the options with guarded callbacks: an error or a rejection becomes a warning. The client
+ * has its reply anyway, and the mock goes on.
  */
 export function guardCallbacks<Options extends object>(
   options: Options,

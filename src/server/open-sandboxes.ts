@@ -13,27 +13,27 @@ import type { State } from '../core/sandbox/state.ts';
 import type { Store } from '../core/store/store.ts';
 import type { Observers } from './observers.ts';
 
-/** What a server needs of its persistence besides the control API. */
+/** What a server needs from its persistence in addition to what the control API needs. */
 export interface ServerPersistence extends Persistence {
   /** `keep` without a promise where nothing has to be waited for. Throws or rejects with a StorageError. */
   keepAtOnce<T>(sandbox: Sandbox, compute: () => Outcome<T>): T | Promise<T>;
   /** Has the sandbox take the outcome of a call that could not be kept, as far as it can. */
   keepFailed<T>(sandbox: Sandbox, compute: () => Outcome<T>): T | Promise<T>;
-  /** Whether a restart keeps its records. */
+  /** Whether the sandbox's records survive a restart. */
   isDurable(sandbox: Sandbox): boolean;
-  /** What this server alone has answered, for its reports at exit. */
+  /** The totals of calls that this server has answered, for its report at exit. */
   served(): Totals;
 }
 
-/** Keeps the own scenarios of the default sandbox. */
+/** Stores own scenarios of the default sandbox. */
 export interface ScenarioStorage {
-  /** Reads what is kept. Throws a ScenarioError. */
+  /** Reads the stored scenarios. Throws a ScenarioError. */
   readonly load: () => Promise<Start['saved']>;
-  /** Throws a StorageError, and then nothing has changed. */
+  /** Stores the scenarios that changed. If it throws a StorageError, nothing has changed. */
   readonly save: (before: State['scenarios'], after: State['scenarios']) => void;
 }
 
-/** The default: sandboxes live as long as the process. */
+/** The default persistence: sandboxes are lost when the process ends. */
 export class MemoryPersistence implements ServerPersistence {
   readonly problem = undefined;
   readonly whyNoUndo = undefined;
@@ -62,7 +62,7 @@ export class MemoryPersistence implements ServerPersistence {
   ): void {
     if (before === after || sandbox !== this.#sandboxes.default || !this.#scenarios) return;
     this.#scenarios.save(before, after);
-    // A reset returns to what is kept.
+    // Saved scenarios survive a reset.
     sandbox.start = { ...sandbox.start, saved: after };
   }
 
@@ -121,28 +121,28 @@ export class MemoryPersistence implements ServerPersistence {
   }
 }
 
-/** What a feature opens to keep sandboxes elsewhere than in memory. */
+/** A storage for sandboxes other than memory, which a feature opens. */
 export interface Storage {
-  /** What it has kept of the default sandbox: it wins over what scenarios set up. */
+  /** The stored records of the default sandbox, which win over those of scenarios. */
   readonly store?: Store;
   readonly open: (sandboxes: Sandboxes, scenarios?: ScenarioStorage) => ServerPersistence;
-  /** Whether other servers have the same sandboxes, and this counts them and keeps their journals. */
+  /** Whether several servers use it, so that it limits sandboxes and keeps their journals. */
   readonly isShared?: boolean;
-  /** The token of the control API that all servers of the sandboxes have. */
+  /** The control API token that all servers have in common. */
   readonly controlToken?: string;
-  /** Lets others take over before this server closes. */
+  /** Lets load balancers notice, before the server closes, that it is stopping. */
   readonly drain?: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** What the sandboxes of a mock are made of, and where they are kept. */
+/** How to create the sandboxes of a mock, and where to store them. */
 export interface SandboxSetup extends Pick<SandboxEnvironment, 'upstream' | 'platform'> {
   readonly start: Start;
   readonly storage?: Storage | undefined;
   readonly scenarioStorage?: ScenarioStorage | undefined;
 }
 
-/** The sandboxes of a mock, where they are kept, and what watches them. */
+/** Creates the sandboxes of a mock, opens their persistence, and connects the observers. */
 export function openSandboxes(setup: SandboxSetup, told: Observers) {
   const { observe, onFinding, onNotice } = told;
   const { start, storage, scenarioStorage, upstream, platform } = setup;
@@ -168,7 +168,7 @@ export function openSandboxes(setup: SandboxSetup, told: Observers) {
 
 const MAX_IDLE_PAUSE_MS = 3_600_000;
 
-/** Calls back on the server that removed it. Returns how to stop. */
+/** Removes idle sandboxes from time to time. Returns a function that stops this. */
 function removeIdle(
   persistence: Persistence,
   platform: Platform,
@@ -179,7 +179,7 @@ function removeIdle(
   const look = async (): Promise<void> => {
     if (isLooking) return;
     isLooking = true;
-    // The storage may be away; the next look tries again.
+    // The storage may be unavailable for now; the next round tries again.
     const all = await persistence.unused().catch(() => new Map<string, number>());
     try {
       for (const [name, unused] of all) {

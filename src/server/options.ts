@@ -30,7 +30,7 @@ import { convert, number, scalar, text, VISIBLE, withTypes } from '../core/shape
 import { describe } from '../core/words.ts';
 import { type FinishedCall, OBSERVERS, type Observers } from './observers.ts';
 
-/** Options that a feature adds. */
+/** Options that a feature adds to those of the server. */
 export interface AddedOptions {
   readonly name: string;
   readonly options?: OptionGroups;
@@ -55,13 +55,13 @@ export const TOKEN = one(
   ),
 );
 
-/** How long a client may take, in milliseconds. */
+/** Time limits for clients, in milliseconds. */
 export interface Timeouts {
-  /** For the head of a request. */
+  /** To send the head of a request. */
   readonly headers: number;
-  /** For a whole request, for the next one, and for a client that does not read its reply. */
+  /** To send a request, to send the next one, and to read a reply. */
   readonly idle: number;
-  /** For everything under way when the server stops. */
+  /** To finish everything under way when the server stops. */
   readonly stop: number;
 }
 
@@ -81,7 +81,7 @@ export const forServe = optionFor('serve');
 export const forServeAndExec = optionFor('serve', 'exec');
 const forServersAndCallers = optionFor('serve', 'exec', 'sweep', 'health', 'ctl', 'gate');
 
-/** What `createApp` takes besides the options of any mock. */
+/** Options of `createApp` besides those of every mock. */
 const APP_OPTIONS = {
   Store: {
     fixture: optionFor(
@@ -111,10 +111,10 @@ const APP_OPTIONS = {
   },
 } satisfies OptionGroups;
 
-/** What only a server takes, which listens on a port. */
+/** Options of a server, which listens on a port. */
 const SERVER_OPTIONS = {
   Address: {
-    /** 0 takes any free port. */
+    /** The port to listen on; 0 chooses a free one. */
     port: optionFor(
       'serve',
       'exec',
@@ -159,14 +159,14 @@ const SERVER_OPTIONS = {
   },
   Code: {
     timeouts: inCode(withTypes<Partial<Timeouts>, never>(TIMEOUTS)),
-    /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
+    /** Where to look up `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`; nowhere by default. */
     proxyVariables: inCode(VARIABLES),
     /** Called after each change of a watched file, with the error if the files cannot be used. */
     onReload: callback<[problem: Error | undefined]>(),
   },
 } satisfies OptionGroups;
 
-/** The options that are flags, too, under the headings of the help. */
+/** All options that are also flags, by the headings of the help. */
 export const OPTION_GROUPS = {
   Address: SERVER_OPTIONS.Address,
   Store: { ...APP_OPTIONS.Store, ...SERVER_OPTIONS.Store, ...MOCK_OPTIONS.Store },
@@ -177,12 +177,12 @@ export const OPTION_GROUPS = {
 
 const APP_ROWS = listRows(MOCK_OPTIONS, OBSERVERS, APP_OPTIONS);
 
-/** Options of a mock that an Express app mounts. */
+/** Options of a mock that is mounted in an Express app. */
 export type AppOptions = MockOptions & Observers & OptionsOf<typeof APP_OPTIONS>;
 
 type AllOptions = AppOptions & OptionsOf<typeof SERVER_OPTIONS>;
 
-/** Which store to start from. */
+/** Options that choose the initial store. */
 export type StoreChoice = Pick<AllOptions, 'fixture' | 'animals' | 'orders'>;
 
 type Without<Names extends PropertyKey> = { readonly [Name in Names]?: undefined };
@@ -199,12 +199,12 @@ function listRowsOfServer(features: readonly AddedOptions[]) {
   return { ...APP_ROWS, ...listRows(SERVER_OPTIONS, ...added) };
 }
 
-/** The names of all options, those that only code can give included. */
+/** The names of all options, including those that only code can give. */
 export function listOptionNames(features: readonly AddedOptions[]): readonly string[] {
   return Object.keys(listRowsOfServer(features));
 }
 
-/** What servers that share sandboxes must have in common besides their start. */
+/** Settings that servers must have in common to share sandboxes, besides their start. */
 export function listAgreed(options: object, features: readonly AddedOptions[]) {
   const ofMock = listRows(MOCK_OPTIONS);
   const rows = Object.entries(listRowsOfServer(features));
@@ -216,7 +216,7 @@ export function listAgreed(options: object, features: readonly AddedOptions[]) {
   });
 }
 
-/** A default that is given is no difference: 0, false, and an object with nothing else in it. */
+/** Removes what equals a default: 0, false, and an object whose members all do. */
 function withoutDefaults(given: unknown): unknown {
   if (given instanceof URL) return given.href;
   if (!isObject(given) || given instanceof Map) return given || undefined;
@@ -234,7 +234,7 @@ export function checkOptions(
   checkOptionsOf(listRowsOfServer(features), options, nameOf);
 }
 
-/** The same for `createApp`, which listens nowhere. */
+/** The same for `createApp`, which does not listen. */
 export function checkAppOptions(options: object): asserts options is AppOptions {
   checkOptionsOf(APP_ROWS, options);
 }

@@ -1,4 +1,4 @@
-/** The oldest versions of what the package is used with. Of TypeScript, only tests can tell. */
+/** The oldest supported versions. That of TypeScript is only checked by tests. */
 export const OLDEST = {
   'Node.js': '20.19',
   TypeScript: '5.9',
@@ -7,7 +7,7 @@ export const OLDEST = {
   Jest: '29.0',
 } as const;
 
-/** @throws Error in one line, where an older version would fail in ways that nobody can read */
+/** @throws Error in one line; otherwise an older version would fail with obscure errors */
 export function requireVersion(name: keyof typeof OLDEST, found: string | undefined): void {
   if (found === undefined) return;
   const [major = 0, minor = 0] = found.split('.').map(Number);

@@ -14,10 +14,10 @@ import { loadFixture } from './fixtures.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
 
 /**
- * Loads scenarios, those that they extend first, with their fixtures. Of scenarios, only those that are
- * named here can come from a pipe.
+ * Loads scenarios with their fixtures, after those that they extend. Only a scenario that is named
+ * here can be a pipe.
  *
- * @param texts those that are read already
+ * @param texts the texts of files that were read before
  * @throws ScenarioError, FixtureError
  */
 export async function loadScenarios(
@@ -51,7 +51,7 @@ function readFile(file: string, label: string, text: string): Scenario {
   const name = basename(file, extension);
   const scenario = readScenarioText(label, { name, format, text });
   const { fixture, extends: extended } = scenario;
-  // A name means a shipped fixture.
+  // A name without a dot or slash is a shipped fixture.
   const isPath = fixture !== undefined && !/^[\w-]+$/.test(fixture);
   return {
     ...scenario,
@@ -68,7 +68,7 @@ function readFile(file: string, label: string, text: string): Scenario {
 async function loadFixtureOf(scenario: Scenario): Promise<Scenario> {
   const { file, fixture } = scenario;
   if (file === undefined) return scenario;
-  // A request knows no paths, but the names of what was loaded.
+  // A request cannot use paths, but it can use the names of loaded scenarios.
   const named = { ...scenario, extends: scenario.extends.map((path) => parse(path).name) };
   return fixture === undefined ? named : { ...named, base: await loadFixture(fixture) };
 }

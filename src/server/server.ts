@@ -27,17 +27,17 @@ export interface RunningServer {
   /** The service's base URL, such as `http://127.0.0.1:4010/v1`. */
   readonly url: string;
   readonly port: number;
-  /** The token that the control API requires; undefined on loopback, where it requires none. */
+  /** The token that the control API requires; undefined on loopback, where none is required. */
   readonly controlToken: string | undefined;
-  /** The certificate, in PEM, for clients to trust; undefined without TLS. */
+  /** The certificate that clients have to trust, in PEM; undefined without TLS. */
   readonly certificate: string | undefined;
-  /** What clients were shown, in all sandboxes. */
+  /** The replies that clients were shown, in all sandboxes. */
   coverage(): CoverageReport;
-  /** What clients should not do against the real service, in all sandboxes. */
+  /** What clients did that they should not do against the real service, in all sandboxes. */
   findings(): FindingsReport;
   /** @internal */
   readonly sandboxes: Sandboxes;
-  /** Finishes requests in flight, then closes. Ends connections whose clients stop responding. */
+  /** Finishes requests under way, then closes. Drops connections of unresponsive clients. */
   close(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export async function startServerWith(
   const close = async (): Promise<void> => {
     watching?.close();
     await storage?.drain?.();
-    // First: the replies that `endAll` sends then carry `Connection: close`.
+    // Stop listening first, so that the replies that `endAll` sends have `Connection: close`.
     const closed = stopListening();
     pending.endAll();
     mock.stopRemoving?.();
@@ -126,7 +126,7 @@ export async function startServerWith(
   };
 }
 
-/** What features keep and answer with, what the server starts from, and how it reads that again. */
+/** Opens responders and storages of features, and loads the files of the start. */
 async function openFeatures(
   features: readonly Feature[],
   options: BaseOptions,
@@ -145,7 +145,7 @@ async function openFeatures(
   return { scenarioStorage, responding, storage, start: withKept(own), readStart };
 }
 
-/** Express, which few requests need. */
+/** Loads Express, which requests for the service do not need. */
 async function loadApp(
   mock: ReturnType<typeof assembleMock>,
   features: readonly Feature[],
@@ -157,7 +157,7 @@ async function loadApp(
   return createExpressApp(express, mock, features);
 }
 
-/** What the first feature opens that opens something. */
+/** The first non-empty result of `open` among the features. */
 async function openFirst<T>(
   features: readonly Feature[],
   open: (feature: Feature) => Promise<T | undefined> | undefined,
@@ -169,7 +169,7 @@ async function openFirst<T>(
   return undefined;
 }
 
-/** Restarts with the files of the start as they change, including those of scenarios added later. */
+/** Restarts all sandboxes when a file of their start changes, or of a scenario added later. */
 function watch(
   options: BaseOptions,
   loaded: LoadedFiles,
@@ -188,7 +188,7 @@ function watch(
   return watching;
 }
 
-/** 128 bits, in digits that a shell and a flag take as they are. */
+/** 128 random bits in hexadecimal, which need no quotes in a shell. */
 function randomToken(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex');
 }

@@ -11,28 +11,28 @@ import { readControlRequest, sendControlReply } from './control-request.ts';
 import type { ServiceHandler } from './service-handler.ts';
 import { runInTurn, sendFailure } from './write.ts';
 
-/** What the app answers with. */
+/** What the app passes requests on to. */
 interface AppHandlers {
   readonly service: ServiceHandler;
   readonly control: Omit<ControlParts, 'endpoints'>;
   readonly onControlCall?: ((call: FinishedCall) => void) | undefined;
 }
 
-/** @param express passed in, since importing it slows the start: callers do so only when needed */
+/** @param express a parameter, so that only callers that need it import it: it slows the start */
 export function createExpressApp(
   express: typeof expressModule,
   { service, control: assembled, onControlCall }: AppHandlers,
   features: readonly Feature[],
 ): RequestListener {
   const app = express();
-  // Listed here, since most starts need no endpoint: their table is loaded with the app.
+  // Listed here, so that the table of endpoints is loaded with the app and not at each start.
   const control = { ...assembled, endpoints: listEndpoints(features) };
   const pages = features.flatMap((feature) => feature.pages ?? []);
   app.disable('x-powered-by');
   app.use((_request, response, next) => runInTurn(response, next));
   app.use(createControlHandler(express, control, onControlCall, pages));
   app.use((request, response) => service(request, response));
-  // Express answers errors with HTML, unless a function of four parameters does.
+  // Express answers errors with HTML, unless an error handler (four parameters) comes first.
   const sendError: ErrorRequestHandler = (error, _request, response, _next) =>
     sendFailure(response, error, control.sandboxes.default.state);
   app.use(sendError);

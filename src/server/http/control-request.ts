@@ -5,7 +5,7 @@ import { type ControlReply, controlHeaders, type EventSink } from '../../core/co
 import { receiveBody } from './service-handler.ts';
 import { onDisconnect, writeReply } from './write.ts';
 
-/** What Express adds to a request of Node. */
+/** A Node request with the members that Express adds. */
 export type ExpressRequest = IncomingMessage & Readonly<Record<'url' | 'baseUrl', string>>;
 
 /** @returns undefined for a path of the service */
@@ -37,7 +37,7 @@ export function sendControlReply(response: ServerResponse, reply: ControlReply):
   else content(createEventSink(response));
 }
 
-/** A stream of the control API, written to a response. */
+/** An event stream of the control API that writes to a Node response. */
 export function createEventSink(response: ServerResponse): EventSink {
   return {
     get isClosed() {

@@ -11,7 +11,7 @@ import { MAX_DELAY_MS } from '../../core/service/settings-shapes.ts';
 import { unwrapTls } from './tls.ts';
 import { closeWith, type PendingResponses } from './write.ts';
 
-/** What becomes of a connection whose client gets no reply. */
+/** How each fault that replaces the reply ends the connection. */
 const ENDINGS: Readonly<
   Record<
     FaultWith<'replaces'>['kind'],
@@ -24,7 +24,7 @@ const ENDINGS: Readonly<
     pending.delay(response, MAX_DELAY_MS, () => void response.req.socket.destroy()),
 };
 
-/** Does to a connection what a fault says. Ends with its response, and leaves no timer and no socket. */
+/** Breaks a reply as its fault says. When its response ends, no timer and no socket is left. */
 export function applyFault(
   fault: WireFault,
   response: ServerResponse,
@@ -47,7 +47,7 @@ export function resetConnection({ req: { socket } }: ServerResponse): void {
   try {
     unwrapTls(socket).resetAndDestroy();
   } catch {
-    // An embedding app may listen on something other than TCP, which has no reset.
+    // An embedding app may listen on a Unix socket, which has no TCP reset.
     socket.destroy();
   }
 }
@@ -56,12 +56,12 @@ function writeHead(response: ServerResponse, { status, headers }: BrokenReply): 
   return response.writeHead(status, [...headers]);
 }
 
-/** Bypasses the response, which would consider the reply complete, and write every chunk correctly. */
+/** Writes to the socket itself, because the response would end the message correctly. */
 function cutOff(response: ServerResponse, broken: BrokenReply): void {
   const { socket } = response.req;
   const { status, content, badChunk } = broken;
   if (content === undefined) {
-    // Cut within the status: some clients consider the head complete after it.
+    // Cut within the status line: after it, some clients consider the head complete.
     socket.write(`HTTP/1.1 ${String(status).slice(0, 1)}`);
   } else {
     writeHead(response, broken).flushHeaders();
@@ -79,7 +79,7 @@ function formatChunk(size: string, content: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(`${size}\r\n`), content, Buffer.from('\r\n')]);
 }
 
-/** Sends the head at once, and each piece of the body when it is due. */
+/** Sends the head at once, and each piece of the body at its time. */
 function sendSlowly(
   response: ServerResponse,
   broken: BrokenReply,
@@ -98,7 +98,7 @@ function sendSlowly(
   pending.add(response, () => left.forEach(send));
 }
 
-/** Closes the connection with a FIN, not a reset, once everything written is sent. */
+/** Closes the connection with a FIN, not a reset, after everything written is sent. */
 function endConnection({ req }: ServerResponse): void {
   closeWith(req.socket);
   req.resume();

@@ -1,4 +1,4 @@
-// A separate file in dist/, loaded only if the server generates its certificate.
+// A file of its own in dist/, which is loaded only if a certificate has to be generated.
 
 import 'reflect-metadata';
 import { KeyObject } from 'node:crypto';
@@ -17,7 +17,7 @@ import {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256' };
 
-/** Clients reject a certificate from the future, and the clock of a container can run behind. */
+/** A container's clock can be late, and clients reject a certificate that is not valid yet. */
 const CLOCK_SKEW_MS = 60 * 60 * 1000;
 
 /** @param names the names and addresses of the server; the first is the subject */
@@ -36,11 +36,11 @@ export async function generateCertificate(
     signingAlgorithm: { name: 'ECDSA', hash: 'SHA-256' },
     extensions: [
       new SubjectAlternativeNameExtension([...names]),
-      // Not a CA: trusting it must not extend to certificates that its key signs.
+      // Not a CA: who trusts this certificate must not trust others that its key signs.
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
       new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
-      // Strict verifiers, such as that of Python 3.13, require both.
+      // Strict verifiers require both, such as Python 3.13.
       await SubjectKeyIdentifierExtension.create(keys.publicKey),
       await AuthorityKeyIdentifierExtension.create(keys.publicKey),
     ],

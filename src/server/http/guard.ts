@@ -6,17 +6,17 @@ import { bearerToken } from '../../core/service/keyring.ts';
 import { describe } from '../../core/words.ts';
 
 export interface GuardOptions {
-  /** Undefined on loopback: then only calls by a loopback name are allowed. */
+  /** Undefined on loopback, where no token is needed but the `Host` must be a loopback name. */
   readonly token: string | undefined;
-  /** The name that the server was told to listen on is allowed, too. */
+  /** The name or address that the server listens on, which is allowed, too. */
   readonly host?: string | undefined;
 }
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer realm="petstore-mock control API"' };
 
 /**
- * Refuses calls from other machines without a token, and calls from pages of other websites, which can
- * neither read a reply nor send a preflight: no CORS headers.
+ * Refuses calls without the token from other machines, and calls from other websites' pages.
+ * Without CORS headers, such pages can neither read a reply nor pass a preflight.
  */
 export function createGuard({
   token,
@@ -33,8 +33,8 @@ export function createGuard({
 }
 
 /**
- * Stops DNS rebinding: a website that resolves its own name to 127.0.0.1 could read everything as
- * its own origin. The browser still sends that name as the host.
+ * Prevents DNS rebinding. A website could resolve its name to 127.0.0.1, and its pages would then
+ * count as same-origin. But the browser still sends that website's name as `Host`.
  */
 function checkHost(header: string | undefined, own: string | undefined): string | undefined {
   if (header === undefined) return 'Host: expected a loopback name, found nothing';
@@ -58,7 +58,7 @@ function checkSite(headers: RequestHeaders): string | undefined {
   return `Origin: expected the origin of this server, found ${describe(origin)}`;
 }
 
-/** A proxy may have removed TLS, so a `Host` without a port has the default port of the origin. */
+/** A proxy may have ended TLS, so a `Host` without a port means the default port of the origin. */
 function isOwnOrigin(host: string | undefined, origin: string): boolean {
   const [scheme] = /^https?:\/\//.exec(origin) ?? [];
   return host !== undefined && parseBaseUrl(`${scheme}${host}`)?.origin === origin;
@@ -72,7 +72,7 @@ function checkToken(headers: RequestHeaders, digest: Buffer): string | undefined
   if (shown.length === 0) {
     return 'the control API needs its token: send Authorization: Bearer TOKEN or Mock-Control-Token: TOKEN';
   }
-  // All digests have one length, so the comparison time reveals nothing about the token.
+  // Comparing digests of equal length reveals nothing about the token by its time.
   const right = shown.some((token) => timingSafeEqual(hash(String(token)), digest));
   return right ? undefined : 'wrong control token';
 }

@@ -26,9 +26,9 @@ const TIMEOUTS: Timeouts = {
 
 export interface ListenerOptions extends Pick<BaseOptions, 'timeouts' | 'onNotice'> {
   readonly service: ServiceHandler;
-  /** Loads the app that answers everything but the service's paths, at its first request. */
+  /** Loads the Express app at the first request that is not for the service. */
   readonly loadApp: () => Promise<RequestListener>;
-  /** Refuses what is not a request, and has it in its journal. */
+  /** Records requests that could not be read in this sandbox's journal. */
   readonly sandbox: Sandbox;
   readonly persistence: ServerPersistence;
   readonly certificate?: Certificate | undefined;
@@ -36,23 +36,23 @@ export interface ListenerOptions extends Pick<BaseOptions, 'timeouts' | 'onNotic
 
 export interface Listener {
   /**
-   * Listens for both families where clients mean either: `localhost`, and every address.
+   * Listens in IPv4 and IPv6 where clients may use either: for `localhost`, and for all addresses.
    *
    * @throws Node's own errors if the port is taken or not permitted
    */
   listen(port: number, host: string): Promise<AddressInfo>;
-  /** Finishes what is in flight, as long as that may take, then closes. */
+  /** Finishes requests under way within their time limit, then closes. */
   close(): Promise<void>;
 }
 
 /**
- * Creates the server. Service paths go straight to the service's handler; only the rest waits for
- * the Express app, since Express slows down every request that passes through it.
+ * Creates the server. Requests for the service bypass the Express app, because every request that
+ * passes through Express is slower.
  */
 export function createListener(options: ListenerOptions): Listener {
   const { certificate, loadApp, sandbox, persistence, service } = options;
   const notices = new Set<string>();
-  /** Reports each mistake once: a client that retries would fill the log. */
+  /** Reports each message once, since a client that retries would fill the log. */
   const notify = (message: string | undefined): void => {
     if (message === undefined || notices.has(message)) return;
     notices.add(message);
@@ -83,7 +83,7 @@ export function createListener(options: ListenerOptions): Listener {
     }
   };
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  /** @returns the whole reply to what cannot be read */
+  /** @returns the whole reply to bytes that are not a valid request */
   const refuseBytes = async (error: ConnectionError, begun?: IncomingMessage): Promise<string> => {
     const rejection = rejectBytes(error);
     const reply = rejectionReply(rejection);
@@ -96,12 +96,12 @@ export function createListener(options: ListenerOptions): Listener {
     return formatReply(exchange?.reply ?? finishRefusal(reply, sandbox.state));
   };
   const { server, ...listener } = createHttpServer(timeouts, certificate, route, refuseBytes);
-  // Nothing is sent to a client that does not trust the certificate.
+  // A client that does not trust the certificate gets no reply, but the operator gets a notice.
   server.on('clientError', (error) => notify(findRemedy(error)));
   return listener;
 }
 
-/** @param refuse returns the whole reply to bytes that are not a request, or the body of one */
+/** @param refuse returns the whole reply to bytes that are not a request, or not its body */
 function createHttpServer(
   timeouts: Timeouts,
   certificate: Certificate | undefined,
@@ -122,10 +122,10 @@ function createHttpServer(
   server.on('clientError', (error, socket: Socket) => connections.reject(error, socket));
   server.on('connect', (_, socket: Socket) => connections.reject({ code: 'CONNECT' }, socket));
   server.on('timeout', (socket: Socket) => connections.expire(socket));
-  // Node's own leaves connections that browsers open ahead, and would cut off replies to slow clients.
+  // Node's own would leave idle connections open, and cut off replies to slow clients.
   server.closeIdleConnections = () => connections.closeIdle();
 
-  /** Listens in the other address family, and gives its connections to the server. */
+  /** Listens in the other address family and passes its connections on to the server. */
   const twin = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     server.emit('connection', socket);
   });
@@ -169,7 +169,7 @@ class Connections {
     if (this.#isStopping) response.setHeader('Connection', 'close');
   }
 
-  /** Ends a connection after the reply that it owes, if there is one, else with a refusal. */
+  /** Ends a connection after the reply under way, if there is one, or with a refusal. */
   reject(error: ConnectionError, socket: Socket): void {
     const response = this.#latest.get(socket);
     const begun = response?.req.complete === false ? response.req : undefined;
@@ -179,7 +179,7 @@ class Connections {
     else void this.#refuse(error, begun).then((text) => closeWith(socket, text));
   }
 
-  /** Nothing came for as long as `idle` allows. */
+  /** Called when nothing has arrived on a connection for the time of `idle`. */
   expire(socket: Socket): void {
     const isWaiting = isUnderWay(this.#latest.get(socket)) && socket.writableLength === 0;
     if (!isWaiting) socket.destroy();
@@ -189,7 +189,7 @@ class Connections {
     for (const [socket, response] of this.#latest) if (!isUnderWay(response)) socket.destroySoon();
   }
 
-  /** The replies under way, and all later ones, close their connections. */
+  /** Makes replies under way, and all later ones, close their connections. */
   announceStop(): void {
     this.#isStopping = true;
     for (const [socket, response] of this.#latest) {
@@ -203,14 +203,14 @@ class Connections {
   }
 }
 
-/** Node takes the socket from a response that is sent; one that waits for others has none yet. */
+/** Node detaches the socket from a sent response. A queued response does not have it yet. */
 function isUnderWay(response: ServerResponse | undefined): response is ServerResponse {
   return response !== undefined && !(response.writableFinished && response.socket === null);
 }
 
 type Rejection = readonly [ErrorCode, StatusOf<ErrorCode>, string];
 
-/** Why a connection cannot go on: Node's error, or a code that is used below. */
+/** Why a connection cannot go on: an error of Node, or one of the codes below. */
 interface ConnectionError {
   readonly code?: string;
   readonly message?: string;
@@ -226,7 +226,7 @@ function rejectBytes(error: ConnectionError): Rejection {
   return ['invalid_input', 400, findRemedy(error) ?? why];
 }
 
-/** What to do about a client that speaks another protocol; undefined for unknown ones. */
+/** What to do about a client that uses another protocol; undefined if that is unknown. */
 function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefined {
   const start = rawPacket?.toString('latin1', 0, 14) ?? '';
   if (code === 'PLAIN')
@@ -234,15 +234,15 @@ function findRemedy({ code = '', rawPacket }: ConnectionError): string | undefin
   if (start.startsWith('\x16\x03'))
     return 'this port speaks plain HTTP: use a base URL with http:// instead of https://';
   if (code === 'CONNECT') return 'this server is not a proxy: give its address as the base URL';
-  // The alerts of clients that refuse a certificate (RFC 8446, section 6.2).
+  // Alerts by which a client refuses a certificate (RFC 8446, section 6.2).
   if (!/_ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN)$/.test(code)) return undefined;
   return 'a client does not trust the certificate: get it with --tls-write FILE or from /__mock/certificate.pem';
 }
 
-/** A host with or without a port (RFC 9110, section 7.2); brackets around an IPv6 address. */
+/** A host with an optional port (RFC 9110, section 7.2). IPv6 addresses have brackets. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
-/** Node would answer without an Error (RFC 9112, section 3.2). */
+/** Node would refuse a wrong `Host` without an Error body (RFC 9112, section 3.2). */
 function rejectHost({ headers: { host }, httpVersion }: IncomingMessage): Rejection | undefined {
   if (host === undefined ? httpVersion !== '1.1' : HOST.test(host)) return undefined;
   return ['invalid_input', 400, `Host: expected one name or address, found ${describe(host)}`];

@@ -6,7 +6,7 @@ import { errorCode } from '../../core/thrown.ts';
 import type { Timeouts } from '../options.ts';
 import { type Certificate, createTlsServer } from './tls.ts';
 
-/** @param onPlain called with each connection to a TLS server whose client does not speak TLS */
+/** @param onPlain called if the client of a TLS server does not use TLS */
 export function openServer(
   timeouts: Timeouts,
   certificate: Certificate | undefined,
@@ -32,9 +32,9 @@ export function openServer(
 const LOOPBACK = '127.0.0.1';
 
 /**
- * Listens for both families where clients mean either: `localhost`, and every address.
+ * Listens in IPv4 and IPv6 where clients may use either: for `localhost`, and for all addresses.
  *
- * @param twin listens where the server cannot, if the name means both families
+ * @param twin a second server for the other address family
  */
 export async function listenOn(
   server: Server,
@@ -44,7 +44,7 @@ export async function listenOn(
 ): Promise<AddressInfo> {
   const start = (own: string) => once(server.listen({ port, host: own }), 'listening');
   if (host !== '0.0.0.0') await start(host === 'localhost' ? LOOPBACK : host);
-  // `::` takes IPv4 too. A machine may have no IPv6.
+  // `::` includes IPv4. If the machine has no IPv6, listen on IPv4 only.
   else await start('::').catch(() => start(host));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server has no port');
@@ -52,7 +52,7 @@ export async function listenOn(
   try {
     await once(twin.listen({ port: address.port, host: '::1' }), 'listening');
   } catch (error) {
-    // Clients that ask for `localhost` would reach whoever has the port there.
+    // Another program has this port in IPv6, and clients that use `localhost` might reach that.
     if (port !== 0 && errorCode(error) === 'EADDRINUSE') {
       server.close();
       throw error;

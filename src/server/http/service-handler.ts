@@ -20,23 +20,23 @@ import {
 import { applyFault, resetConnection } from './faults.ts';
 import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
 
-/** Answers requests for the service's paths, and all others with 404. */
+/** Answers requests for the service; other paths get a 404. */
 export type ServiceHandler = (
   incoming: IncomingMessage,
   response: ServerResponse,
   target?: Target,
-  /** The reply to a request that HTTP forbids. */
+  /** The reply to a request that violates HTTP. */
   refusal?: Reply,
 ) => void;
 
-/** A call on its way from the first byte of its request to the last one of its reply. */
+/** A call from its head until its reply has been sent. */
 interface CallUnderWay {
   readonly arrival: Arrival;
   readonly response: ServerResponse;
   readonly pending: PendingResponses;
 }
 
-/** Finds the sandbox and the operation, and waits for the body. */
+/** Creates the handler. It finds the sandbox and the operation, then waits for the body. */
 export function createServiceHandler(
   parts: ServiceParts,
   pending: PendingResponses,
@@ -53,7 +53,7 @@ export function createServiceHandler(
     if (limit === undefined) answerAndSend(call, NO_BODY);
     else {
       response.once('close', arrival.location.sandbox.beginCall());
-      // A callback: a promise would let other requests come between.
+      // A callback, because other requests could run before a promise resolves.
       receiveBody(incoming, limit, (body) => {
         answerAndSend({ ...call, arrival: reopenArrival(arrival) }, body);
       });
@@ -61,7 +61,7 @@ export function createServiceHandler(
   };
 }
 
-/** Answers, keeps the exchange, and sends the reply once it is kept. */
+/** Answers a call, and sends the reply once the outcome is kept. */
 function answerAndSend(call: CallUnderWay, body: RequestBody): void {
   try {
     const exchange = answerArrival(call.arrival, body);
@@ -78,7 +78,7 @@ function waitAndSend(call: CallUnderWay, exchange: Exchange): void {
   sendWhenDue(arrival, exchange, pause, () => sendExchange(call, exchange));
 }
 
-/** Writes the reply, or breaks it as the fault says. */
+/** Writes the reply, or breaks it if the exchange has a fault. */
 function sendExchange(call: CallUnderWay, exchange: Exchange): void {
   const { response, pending } = call;
   const { fault, reply } = exchange;
@@ -93,7 +93,7 @@ function sendExchange(call: CallUnderWay, exchange: Exchange): void {
   }
 }
 
-/** Connections that look open to their clients: the next request meets a reset. */
+/** Connections that will reset the next request, although clients consider them open. */
 const staleConnections = new WeakSet<Socket>();
 
 function fail({ arrival, response }: CallUnderWay, error: unknown): void {
@@ -104,7 +104,7 @@ function readHead(incoming: IncomingMessage): RequestHead {
   const { method = 'GET', headers, rawHeaders, socket } = incoming;
   const receivedAt = steadyNow();
   const isMounted = 'baseUrl' in incoming && typeof incoming.baseUrl === 'string';
-  // Express removes its mount path from the target.
+  // Express removes its mount path from the URL.
   const mount = isMounted ? String(incoming.baseUrl) : '';
   const port = socket.remotePort;
   return { method, headers, rawHeaders, mount, port, receivedAt };
@@ -113,10 +113,10 @@ function readHead(incoming: IncomingMessage): RequestHead {
 const REQUEST_LINE = /^([A-Z]+) (\S+) HTTP\/1\.[01]\r?\n/;
 
 /**
- * What can be known of a request that could not be read.
+ * Describes a request that could not be read, as far as possible.
  *
- * @param received the request whose body broke off, or the bytes of a head
- * @returns undefined if they are no request
+ * @param received the request whose body broke off, or the bytes of its head
+ * @returns undefined if the bytes are not even a request line
  */
 export function createBrokenRequest(
   received: IncomingMessage | Buffer | undefined,
@@ -135,7 +135,7 @@ export function createBrokenRequest(
   const head = { method, headers: {}, rawHeaders: [], mount: '', port: undefined };
   const receivedAt = steadyNow();
   const target = parseTarget(url);
-  // Its origin is unknown, and any page may read why it was refused.
+  // The origin is unknown, so any page may read why its request was refused.
   return {
     ...createServiceRequest({ ...head, receivedAt }, target, undefined, NO_BODY),
     origin: '*',
@@ -143,7 +143,7 @@ export function createBrokenRequest(
 }
 
 /**
- * @param received never called if the client leaves before the body is complete
+ * @param received called with the whole body; never if the client leaves before it is complete
  * @throws Error if a body parser of the embedding app has rounded a number
  */
 export function receiveBody(
@@ -186,12 +186,12 @@ function findParsedBody(request: IncomingMessage, limit: number): RequestBody {
   if (body === undefined) return NO_BODY;
   const isText = typeof body === 'string' || Buffer.isBuffer(body);
   const bytes = Buffer.from(isText ? body : JSON.stringify(body, refuseRounded));
-  // A chunked body announces no length.
+  // A chunked body has no length in advance, so it is checked here.
   return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
 }
 
 function refuseRounded(_name: string, value: unknown): unknown {
-  // 1e400 is parsed to Infinity, which JSON.stringify writes as null.
+  // A parser turned 1e400 into Infinity, which JSON.stringify writes as null.
   if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
     throw new Error(
       'A body parser before the mock rounded a number beyond 2^53: mount the mock before it.',

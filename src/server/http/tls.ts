@@ -7,19 +7,19 @@ import { errorCode } from '../../core/thrown.ts';
 import { fingerprint, readText, SETTINGS_LIMIT, writeText } from '../files.ts';
 import type { BaseOptions } from '../options.ts';
 
-/** In PEM; the certificate with its chain, if there is one. */
+/** A certificate and its key in PEM; the certificate may have its chain after it. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;
 }
 
-/** A certificate or its key cannot be used. */
+/** Thrown for a certificate or a key that cannot be used. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
 }
 
 /**
- * Reads or generates the certificate of a server, and writes it where `tlsWrite` says.
+ * Reads or generates the server's certificate, and writes it to the file in `tlsWrite`.
  *
  * @param host the name or address that the server listens on
  * @returns undefined without `tls`
@@ -57,10 +57,10 @@ export async function loadCertificate(
   return certificate;
 }
 
-/** The wildcard addresses, also as IPv6 maps them. */
+/** The addresses that mean all interfaces, also in IPv6 notation. */
 export const EVERY_ADDRESS = /^(?:0\.0\.0\.0|::|::ffff:(?:0\.0\.0\.0|0:0))$/;
 
-/** The names that clients on this machine, or in other containers, may call the server by. */
+/** Names by which clients on this machine or in other containers may reach the server. */
 function listNames(host: string): { type: 'dns' | 'ip'; value: string }[] {
   const names = ['localhost', '127.0.0.1', '::1', host.replace(/%.*$/, '')];
   if (EVERY_ADDRESS.test(host)) names.push(process.getBuiltinModule('node:os').hostname());
@@ -68,7 +68,7 @@ function listNames(host: string): { type: 'dns' | 'ip'; value: string }[] {
 }
 
 async function readPair(certFile: string, keyFile: string): Promise<Certificate> {
-  // The file may also contain the private key, which must stay secret.
+  // The file may also contain the private key, which must not be handed out.
   const cert = `${await readCertificates(certFile)}\n`;
   const key = await read(keyFile);
   try {
@@ -98,15 +98,15 @@ function throwUnusable(file: string, expected: string, found: string): never {
   throw new CertificateError(`${file}: expected ${expected}, found ${found}`);
 }
 
-/** The first byte of a TLS handshake (RFC 8446, section 5.1). */
+/** The first byte of a TLS connection (RFC 8446, section 5.1). */
 const HANDSHAKE = 0x16;
 
-/** The TCP connections that carry TLS connections. */
+/** The TCP socket below each TLS socket. */
 const carriers = new WeakMap<Socket, Socket>();
 
 export const unwrapTls = (socket: Socket): Socket => carriers.get(socket) ?? socket;
 
-/** @param onPlain called with each connection whose client does not speak TLS */
+/** @param onPlain called if a client does not use TLS */
 export function createTlsServer(
   options: ServerOptions,
   { cert, key }: Certificate,

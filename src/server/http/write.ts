@@ -11,12 +11,12 @@ import { CHUNK, joinChunks } from '../../core/store/store-text.ts';
 import { errorCode } from '../../core/thrown.ts';
 import { NODE_PLATFORM } from '../node-platform.ts';
 
-/** A client has this long to read its last reply, or to send the rest of its request. */
+/** How long a client may take to read its last reply or to finish its request. */
 const LINGER_TIMEOUT_MS = 1_000;
 
 /**
- * Ends a connection, and goes on reading for a while: otherwise a reset can overtake the reply (RFC
- * 9112, section 9.6).
+ * Ends a connection, but reads on for a while. Otherwise a TCP reset could make the client lose the
+ * reply (RFC 9112, section 9.6).
  */
 export function closeWith(socket: Socket, text = ''): void {
   if (socket.writableEnded || socket.destroyed) return;
@@ -26,35 +26,35 @@ export function closeWith(socket: Socket, text = ''): void {
 }
 
 /**
- * Answers the requests of a connection one after the other, each when the reply before it has left.
- * So a client that does not read costs one reply, and what follows a reply that closes the connection
- * is not run (RFC 9112, section 9.6).
+ * Answers the requests of a connection one by one, each after the previous reply has been sent. So
+ * a client that does not read costs only one reply, and requests after a closing reply do not run
+ * (RFC 9112, section 9.6).
  */
 export function runInTurn(response: ServerResponse, run: () => void): void {
   const { socket } = response.req;
   if (socket.writableEnded) return;
-  // Node gives a response the socket once the response before it is written.
+  // Node assigns the socket to a response when the previous response has been written.
   if (response.socket !== null) run();
   else {
     socket.pause(); // else requests would pile up
     const start = (): void => {
       if (socket.destroyed) return;
       socket.resume();
-      run();
+      socket.pause(); // Otherwise requests would pile up.
     };
-    // Later, since Node emits it while it finishes the response before, whose client may have left.
+    // Node emits `socket` amid its work on the previous response. Start when that is done.
     response.once('socket', () => process.nextTick(start));
   }
 }
 
-/** @returns what cancels the callback */
+/** @returns a function that cancels the callback */
 export function onDisconnect(socket: Socket, act: () => void): () => void {
   socket.once('close', act);
   if (socket.destroyed) act();
   return () => socket.off('close', act);
 }
 
-/** The replies of one server that are complete but wait: for a delay, or in a slow fault. */
+/** Replies that wait for a delay or are sent slowly by a fault. */
 export class PendingResponses {
   readonly #endings = new Set<() => void>();
   #isOver = false;
@@ -68,7 +68,7 @@ export class PendingResponses {
     response.once('close', () => this.#endings.delete(end));
   }
 
-  /** Calls `act` after some milliseconds, unless the client disconnects first. */
+  /** Calls `act` after the delay, unless the client leaves first. */
   delay(response: ServerResponse, milliseconds: number, act: () => void): void {
     const end = (): void => {
       clearTimeout(timer);
@@ -80,7 +80,7 @@ export class PendingResponses {
     this.add(response, end);
   }
 
-  /** Ends all of them, and each later one as soon as it begins, so that the server can close. */
+  /** Ends all waits, and later ones at once, so that the server can close. */
   endAll(): void {
     this.#isOver = true;
     for (const end of this.#endings) end();
@@ -89,8 +89,8 @@ export class PendingResponses {
 }
 
 /**
- * Answers a request that failed because of a bug. A reply that has begun is broken off: its client
- * must not take it for a whole one. Never throws.
+ * Sends a 500 for a bug. If a reply has begun, breaks it off, so that its client does not take it
+ * for a whole one. Never throws.
  */
 export function sendFailure(response: ServerResponse, error: unknown, state: State): void {
   try {
@@ -99,7 +99,7 @@ export function sendFailure(response: ServerResponse, error: unknown, state: Sta
       if (!response.writableEnded) response.destroy();
       return;
     }
-    // What is left of a head that failed.
+    // Removes the headers of a reply that failed before it was sent.
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     response.statusMessage = '';
     const closing = { ...reply, headers: ['Connection', 'close'] };
@@ -121,14 +121,14 @@ export function sendReply(
   else writeBody(response, body, size);
 }
 
-/** A whole reply as text, for a connection without a response object. */
+/** Formats a whole reply as text, for a connection without a response object. */
 export function formatReply({ status, headers, body = '' }: Reply): string {
   const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${typeof body === 'string' ? body : Buffer.from(body)}`;
 }
 
-/** @param content a whole text, or pieces that are never joined
- * @param headers names and values in turn; the length of the content is added */
+/** @param content a whole text, or the pieces of a long one
+ * @param headers alternating names and values; the length of the content is added */
 export function writeReply(
   response: ServerResponse,
   status: number,
@@ -156,19 +156,19 @@ function writeWhole(
 }
 
 /**
- * Writes a body. `end(text)` would write twice, the second time nothing, so Node sends both with
- * writev. A single write of a string with its head is cheaper.
+ * Writes a body together with its head. With `end(text)`, Node would call writev for the text and
+ * for an empty chunk, which costs more than a single write.
  */
 function writeBody(response: ServerResponse, text: string | Uint8Array, size: number): void {
   const { socket } = response;
   socket?.cork();
-  // ASCII is the same bytes in Latin-1, which Node copies instead of encoding UTF-8.
+  // For ASCII, Latin-1 gives the same bytes as UTF-8, and Node copies instead of encoding.
   response.write(text, size === text.length ? 'latin1' : 'utf8');
   socket?.uncork();
   endAfterRequest(response);
 }
 
-/** Writes a text as the client reads it, unless it is short. */
+/** Writes a text piece by piece as the client reads it; a short text is written at once. */
 function writePieces(
   response: ServerResponse,
   status: number,
@@ -188,12 +188,12 @@ function writePieces(
   }
   response.write(first);
   pipeline(Readable.from(paced(chunks)), response, (error) => {
-    // Errors with a code are of connections. Others break the reply off too: it is incomplete.
+    // Errors with a code come from the connection. Any other is a bug, and worth a warning.
     if (error && errorCode(error) === undefined) NODE_PLATFORM.warn(error);
   });
 }
 
-/** Lets other requests be answered between two chunks, however fast this client reads. */
+/** Lets other requests be answered between chunks, even if this client reads fast. */
 async function* paced(chunks: Iterable<string>): AsyncGenerator<string> {
   for (const chunk of chunks) {
     yield chunk;
@@ -201,11 +201,11 @@ async function* paced(chunks: Iterable<string>): AsyncGenerator<string> {
   }
 }
 
-/** Ends a response once its request is read, for the same reason as `closeWith`. */
+/** Ends a response once its request has been read, for the same reason as `closeWith`. */
 function endAfterRequest(response: ServerResponse): void {
   const { req } = response;
   const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
-  // Without a body a request is complete, but Node says so only later.
+  // A request without a body is complete, but Node reports that later.
   if (req.complete || (length === undefined && coding === undefined)) {
     response.end();
     return;
