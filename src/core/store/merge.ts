@@ -34,8 +34,7 @@ export function merge(
   at: ValuePath = [],
 ): Reading<Store, ShapeProblem> {
   return readWith((report) => {
-    const { remove } = changes.animals;
-    let store = remove === 'all' ? withoutRecords(before) : withoutAnimals(before, remove);
+    let store = before;
     // Animals come first, since other records may refer to new animals.
     for (const name of COLLECTIONS) {
       store = mergeCollection(store, name, changes[name], [...at, name], report);
@@ -45,17 +44,17 @@ export function merge(
 }
 
 function mergeCollection<Name extends CollectionName>(
-  store: Store,
+  before: Store,
   name: Name,
   { remove, each, set }: CollectionChanges,
   at: ValuePath,
   report: ReportMisfit,
 ): Store {
+  const store = removeRecords(before, name, remove);
   for (const { change } of each) {
     reportMissingAnimal(store.animals, change.petId, [...at, 'each'], report);
   }
-  const former: Records<StoredRecord[Name]> = store[name];
-  const left = remove === 'all' ? former.cleared() : former.without(remove);
+  const left: Records<StoredRecord[Name]> = store[name];
   const stored = STORED_RECORDS[name];
   const records = changeEach(left, stored.members, each);
   const changed = new Map<bigint, StoredRecord[Name]>();
@@ -72,22 +71,27 @@ function mergeCollection<Name extends CollectionName>(
   return { ...store, [name]: other.length === 0 ? records : records.withAll(other) };
 }
 
-function withoutRecords({ animals, inventory, orders }: Store): Store {
-  return { animals: animals.cleared(), inventory: inventory.cleared(), orders: orders.cleared() };
-}
-
-export function withoutAnimals(store: Store, ids: readonly bigint[]): Store {
-  const known = ids.filter((id) => store.animals.has(id));
-  if (known.length === 0) return store;
-  const gone = new Set(known);
-  const orders: bigint[] = [];
-  for (const { id, petId } of store.orders.ascending()) {
-    if (petId !== undefined && gone.has(petId)) orders.push(id);
+/** Also removes the inventory entry and the orders of each removed animal. */
+export function removeRecords(
+  store: Store,
+  name: CollectionName,
+  ids: readonly bigint[] | 'all',
+): Store {
+  const { animals, inventory, orders } = store;
+  if (name !== 'animals') {
+    return { ...store, [name]: ids === 'all' ? store[name].cleared() : store[name].without(ids) };
   }
+  if (ids === 'all') {
+    return { animals: animals.cleared(), inventory: inventory.cleared(), orders: orders.cleared() };
+  }
+  const known = ids.filter((id) => animals.has(id));
+  if (known.length === 0) return store;
+  const gone = new Set<bigint | undefined>(known);
+  const ordered = [...orders.ascending()].filter(({ petId }) => gone.has(petId));
   return {
-    animals: store.animals.without(known),
-    inventory: store.inventory.without(known),
-    orders: store.orders.without(orders),
+    animals: animals.without(known),
+    inventory: inventory.without(known),
+    orders: orders.without(ordered.map(orders.idOf)),
   };
 }
 

@@ -17,7 +17,7 @@ import { type Outcome, outcome } from '../../core/sandbox/answer.ts';
 import type { State } from '../../core/sandbox/state.ts';
 import { applyRecordChanges } from '../../core/shape/record-shapes.ts';
 import { readWith } from '../../core/shape/shapes.ts';
-import { reportMissingAnimal, withoutAnimals } from '../../core/store/merge.ts';
+import { removeRecords, reportMissingAnimal } from '../../core/store/merge.ts';
 import { ID_NAME } from '../../core/store/store.ts';
 import { recordText } from '../../core/store/store-text.ts';
 import { describe } from '../../core/words.ts';
@@ -85,11 +85,7 @@ function createRecordHandlers(
       edit(call, `removed ${stripArticle(noun)} ${id}`, (state) => {
         const { store } = state;
         if (!store[name].has(id)) return outcome(state, refuseRecord(name, id));
-        const after =
-          name === 'animals'
-            ? withoutAnimals(store, [id])
-            : { ...store, [name]: store[name].without([id]) };
-        return outcome(state, NO_CONTENT, { store: after });
+        return outcome(state, NO_CONTENT, { store: removeRecords(store, name, [id]) });
       }),
     ),
   };
