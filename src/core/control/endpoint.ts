@@ -124,7 +124,8 @@ export function endpoint<
   >
 > {
   const [verb, path = ''] = route.split(' ');
-  const method = METHODS.find((known) => known.toUpperCase() === verb) ?? 'get';
+  const method = METHODS.find((known) => known.toUpperCase() === verb);
+  if (method === undefined) throw new Error(`No endpoint can have the route ${route}.`);
   return { ...definition, id, method, path };
 }
 

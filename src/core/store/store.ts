@@ -53,11 +53,12 @@ function locate<R>(chunks: Chunks<R>, id: bigint, idOf: (record: R) => bigint) {
 /** Inserts or replaces records. Copies each affected chunk once. */
 function put<R>(chunks: Chunks<R>, records: Iterable<R>, idOf: (record: R) => bigint): Chunks<R> {
   const after = [...chunks];
-  const copies = new Map<readonly R[], R[]>();
+  const copies = new Set<readonly R[]>();
+  const isCopy = (chunk: readonly R[]): chunk is R[] => copies.has(chunk);
   for (const record of records) {
     const { at, chunk, index, found } = locate(after, idOf(record), idOf);
-    const copy = copies.get(chunk) ?? [...chunk];
-    copies.set(copy, copy);
+    const copy = isCopy(chunk) ? chunk : [...chunk];
+    copies.add(copy);
     copy.splice(index, found === undefined ? 0 : 1, record);
     after[at] = copy;
     if (copy.length <= CHUNK_SIZE) continue;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { listEndpoints } from '../../../src/core/control/control-api.ts';
+import { endpoint } from '../../../src/core/control/endpoint.ts';
 import { ENDPOINTS } from '../../../src/core/control/endpoints.ts';
 import { FEATURES } from '../../../src/features.ts';
 import type { Feature } from '../../../src/server/feature.ts';
@@ -13,6 +14,12 @@ for (const { path, method } of ENDPOINTS) {
   const own = method === 'get' ? 'GET, HEAD' : method.toUpperCase();
   PATHS.set(path, [PATHS.get(path) ?? [], own].flat().join(', '));
 }
+
+test('an endpoint has a method that exists', () => {
+  // @ts-expect-error The compiler refuses it too.
+  const create = () => endpoint('getAll', 'GTE /all', { summary: '', replies: {} });
+  expect(create).toThrow('GTE /all');
+});
 
 /** What no endpoint with a body accepts. */
 const UNREADABLE = [
