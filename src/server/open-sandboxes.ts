@@ -29,7 +29,7 @@ export interface ServerPersistence extends Persistence {
 export interface ScenarioStorage {
   /** Reads the stored scenarios. Throws a ScenarioError. */
   readonly load: () => Promise<Start['saved']>;
-  /** Stores the scenarios that changed. If it throws a StorageError, nothing has changed. */
+  /** Stores the scenarios that changed. Throws a StorageError at the first that fails, with those before it stored. */
   readonly save: (before: State['scenarios'], after: State['scenarios']) => void;
 }
 
