@@ -143,14 +143,8 @@ function readEnvironment(command: CommandName, variables: Variables, commandLine
   return layer;
 }
 
-interface ConfigFile {
-  readonly layer: Layer;
-  /** What features read besides flags. */
-  readonly settings: object;
-}
-
-/** Reads a JSON object of flags by name. Relative paths start from the file's folder. */
-export async function readConfigFile(file: string, origin: string): Promise<ConfigFile> {
+/** Reads a JSON object of flags and settings of features. Relative paths start from the file's folder. */
+export async function readConfigFile(file: string, origin: string) {
   const parsed = readJson(`config file ${file}`, await readTextFile(file, origin, 'a JSON file'));
   if (!parsed.ok) throw fileError(parsed.problems);
   const members = listFlagsFrom('config').map((name) => [spell(name), flagShape(name)] as const);

@@ -3,7 +3,7 @@ import { DAY_MS } from '../core/contract/date-time.ts';
 import { SHELLS } from '../core/curl.ts';
 import { DEFAULTS, NAME_FORM, NAME_PATTERN } from '../core/limits.ts';
 import { RESET_PARTS } from '../core/sandbox/state.ts';
-import { forServers } from '../core/service/mock-options.ts';
+import { forAssumptions, forServers } from '../core/service/mock-options.ts';
 import { ASSUME } from '../core/service/settings-shapes.ts';
 import { object } from '../core/shape/objects.ts';
 import {
@@ -30,6 +30,7 @@ import { COMMAND_FLAGS, REPORT_FLAGS } from './run-flags.ts';
 
 const forCtl = optionFor('ctl');
 const forCallers = optionFor('ctl', 'gate');
+const forClients = optionFor('health', 'ctl', 'gate');
 const forWaiting = optionFor('health', 'exec', 'sweep');
 const forAll = optionFor(...COMMAND_NAMES);
 
@@ -49,17 +50,16 @@ const RATE = convert(text(), (option, at, report) =>
 export const FLAG_GROUPS = {
   Address: {
     ...OPTION_GROUPS.Address,
-    url: optionFor(
-      'health',
-      'ctl',
-      'gate',
-    )(HTTP_URL, 'Base URL of the server; by default, what --host, --port and --tls say.'),
+    url: forClients(
+      HTTP_URL,
+      'Base URL of the server; by default, what --host, --port and --tls say.',
+    ),
     sandbox: forCallers(
       one('NAME', text(NAME_FORM, NAME_PATTERN, {})),
       'Sandbox to control instead of the default one (ctl), or to judge instead of all (gate).',
     ),
     token: forCallers(TOKEN, 'Token of the control API.'),
-    ca: optionFor('health', 'ctl', 'gate')(FILE, 'Trust this certificate, in PEM.'),
+    ca: forClients(FILE, 'Trust this certificate, in PEM.'),
     timeout: forWaiting(
       milliseconds(1, DAY_MS),
       `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
@@ -70,12 +70,10 @@ export const FLAG_GROUPS = {
   Simulation: { ...OPTION_GROUPS.Simulation, ...addedRows('options', 'Simulation') },
   Answers: {
     ...OPTION_GROUPS.Answers,
-    rateLimit: optionFor(
-      'serve',
-      'exec',
-      'sweep',
-      'assumptions',
-    )(one('N/s', RATE), 'Allow each key N requests a second (N/s) or minute (N/m).'),
+    rateLimit: forAssumptions(
+      one('N/s', RATE),
+      'Allow each key N requests a second (N/s) or minute (N/m).',
+    ),
   },
   Keys: {
     key: forServers(KEYS, 'Accept this API key instead of demo-key.'),

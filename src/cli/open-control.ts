@@ -1,5 +1,4 @@
 import { createClient } from '../client/connect-client.ts';
-import type { ControlClient } from '../client/control-client.ts';
 import { DEFAULTS } from '../core/limits.ts';
 import { describe } from '../core/words.ts';
 import { Failure, misuse, readCertificate } from '../terminal/command.ts';
@@ -22,14 +21,8 @@ export function findServerUrl(flags: Flags): string {
   throw misuse('--host', 'a host name', describe(host));
 }
 
-interface OpenControl {
-  readonly client: ControlClient;
-  /** The sandbox that the client calls. The flags name it, or the address of the server does. */
-  readonly sandbox: string;
-}
-
-/** Opens the control API of the server that the flags name. */
-export async function openControl(flags: Flags, name: string): Promise<OpenControl> {
+/** Opens the control API of the sandbox that the flags name, or else the address of the server. */
+export async function openControl(flags: Flags, name: string) {
   const { token } = flags;
   const url = findServerUrl(flags);
   const ca = await readCertificate('ca', flags.ca);

@@ -30,13 +30,8 @@ export function describeSweep(runs: readonly VariantRun[], isOfFaults: boolean):
   const rows = runs.map((run) => {
     const [what = '', change = ''] = Object.values(run.named);
     const { verdict } = run;
-    return {
-      what,
-      change,
-      verdict,
-      isBad: VERDICTS[verdict].isBad === true,
-      detail: explainVerdict(run),
-    };
+    const isBad = VERDICTS[verdict].isBad === true;
+    return { what, change, verdict, isBad, detail: explainVerdict(run) };
   });
   return { title: isOfFaults ? 'Faults' : 'Other options', rows };
 }

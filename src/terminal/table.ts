@@ -14,30 +14,25 @@ export function renderTable(rows: Rows, { width }: Pick<Style, 'width'>, indent 
   const [first = []] = rows;
   const columns = first.slice(0, -1).map((_, column) => {
     const cells = rows.map((row) => row[column] ?? '');
-    const widest = (texts: readonly string[]) => Math.max(...texts.map(countColumns));
+    const widest = (texts: readonly string[]) =>
+      texts.reduce((columns, text) => Math.max(columns, countColumns(text)), 0);
     const words = cells.flatMap((cell) => cell.split(' '));
     return Math.max(widest(words), Math.min(widest(cells), Math.floor(width / 3)));
   });
   const left = columns.reduce((sum, column) => sum + column + GAP, indent);
-  return rows.map((row) => renderRow(row, [...columns, width - left], indent)).join('');
+  const lines = rows.flatMap((row) => {
+    const cells = row.map((cell, column) => wrap(cell, columns[column] ?? width - left));
+    const height = Math.max(...cells.map((texts) => texts.length));
+    return Array.from({ length: height }, (_, line) => {
+      const texts = cells.map((cell, column) => pad(cell[line] ?? '', columns[column] ?? 0));
+      return `${' '.repeat(indent)}${texts.join(' '.repeat(GAP))}`.trimEnd();
+    });
+  });
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 export function renderSection(title: string, rows: Rows, style: Style): string {
   return `${bold(title, style)}\n${renderTable(rows, style)}`;
-}
-
-function renderRow(row: readonly string[], widths: readonly number[], indent: number): string {
-  const cells = row.map((cell, column) => wrap(cell, widths[column] ?? 0));
-  const height = Math.max(...cells.map((lines) => lines.length));
-  let text = '';
-  for (let line = 0; line < height; line += 1) {
-    const parts = cells.map((lines, column) => {
-      const isLast = column === cells.length - 1;
-      return isLast ? (lines[line] ?? '') : pad(lines[line] ?? '', widths[column] ?? 0);
-    });
-    text += `${(' '.repeat(indent) + parts.join(' '.repeat(GAP))).trimEnd()}\n`;
-  }
-  return text;
 }
 
 /** Breaks text into lines at spaces. A word longer than a line gets its own line. */

@@ -82,6 +82,11 @@ test('a table wraps its cells and has no trailing spaces', () => {
   );
 });
 
+test('a table can have more rows than a call has arguments', () => {
+  const rows = Array.from({ length: 200_000 }, (_, id) => [String(id), 'Rex']);
+  expect(renderTable(rows, { width: 80 }, 0)).toMatch(/\n199999 {2}Rex\n$/);
+});
+
 test('columns are as wide as a terminal draws their characters', () => {
   const rows = [
     ['日本語の名前', 'six wide ones'],

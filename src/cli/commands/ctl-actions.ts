@@ -62,12 +62,10 @@ const ACTIONS = {
     takes: ['[ID=OPTION…]', 0, ANY_NUMBER],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
-      const all =
-        words.length === 0
-          ? await client.call('GET /assumptions')
-          : await client.call('PATCH /assumptions', {
-              body: await parseBody('PATCH /assumptions', words),
-            });
+      const body = await parseBody('PATCH /assumptions', words);
+      const all = await (words.length === 0
+        ? client.call('GET /assumptions')
+        : client.call('PATCH /assumptions', { body }));
       const changed = all.filter((it) => it.chosen !== it.default);
       return createTable(changed, 'id', 'chosen', 'default', 'question');
     },

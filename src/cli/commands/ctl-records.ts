@@ -1,7 +1,7 @@
 import type { ControlClient } from '../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../core/contract/records.ts';
 import { parseInput, parseJson, tryParseJson } from '../../core/json.ts';
-import { suggest } from '../../core/words.ts';
+import { describe, suggest } from '../../core/words.ts';
 import { FEATURES } from '../../features.ts';
 import { misuse, parseChoice, readTextFile, UsageError } from '../../terminal/command.ts';
 import { ANY_NUMBER } from '../command-table.ts';
@@ -9,7 +9,6 @@ import {
   type Action,
   type ActionResult,
   createBody,
-  createTable,
   onlyText,
   parseAssignments,
   parseBody,
@@ -57,7 +56,8 @@ export const RECORD_ACTIONS = {
     async run(client, [name, ...words]) {
       const collection = readCollection('ctl add', name);
       const body = await parseBody(`POST /${collection}`, words);
-      return recordResult(await readReply(client.request(`POST /${collection}`, { body })));
+      const response = await client.request(`POST /${collection}`, { body });
+      return recordResult(parseJson(await response.text()));
     },
   },
   set: {
@@ -79,10 +79,6 @@ export const RECORD_ACTIONS = {
     },
   },
 } as const satisfies Record<string, Action>;
-
-async function readReply(response: Promise<Response>): Promise<unknown> {
-  return parseJson(await (await response).text());
-}
 
 function readCollection(action: string, word: string | undefined): CollectionName {
   return word === 'pets' ? 'animals' : parseChoice(COLLECTIONS, word, action);
@@ -114,18 +110,18 @@ export async function callEndpoint(
     const rows = endpoints.map((row) => {
       return { id: row.id, method: row.method.toUpperCase(), path: row.path, summary: row.summary };
     });
-    return createTable(rows, 'id', 'method', 'path', 'summary');
+    return { rows, json: rows };
   }
   const endpoint = endpoints.find((known) => known.id === id);
   if (endpoint === undefined) {
     const hint = suggest(
       id,
-      endpoints.map((known) => known.id),
+      Array.from(endpoints, (known) => known.id),
     );
-    throw misuse('ctl call', 'an operation that "ctl call" lists', id + hint);
+    throw misuse('ctl call', 'an operation that "ctl call" lists', describe(id) + hint);
   }
   const [content, assigned] = splitFirst(words, /^[@{[]/);
-  const given = new Map(parseAssignments(assigned));
+  const given = parseAssignments(assigned);
   const path: Record<string, string> = {};
   for (const [, name = ''] of endpoint.path.matchAll(/\{(\w+)\}/g)) {
     const texts = given.get(name);

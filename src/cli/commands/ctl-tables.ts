@@ -71,10 +71,8 @@ export function exchangeRow({ number, method, target, ...reply }: RecordedExchan
   };
 }
 
-type Assignments = ReadonlyMap<string, readonly string[]>;
-
 /** The texts of each name in words NAME=VALUE. */
-export function parseAssignments(words: readonly string[]): Assignments {
+export function parseAssignments(words: readonly string[]) {
   const texts = new Map<string, readonly string[]>();
   for (const word of words) {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
@@ -97,7 +95,10 @@ export async function parseBody(route: Route, words: readonly string[]): Promise
   return createBody(row?.body?.shape, parseAssignments(words));
 }
 
-export function createBody({ part }: Shape<unknown> = ANY, texts: Assignments): Json {
+export function createBody(
+  { part }: Shape<unknown> = ANY,
+  texts: ReturnType<typeof parseAssignments>,
+): Json {
   const members = Array.from(texts, ([name, of]) => {
     return [name, parseValue(name, onlyText(name, of), part?.(name))] as const;
   });
@@ -121,12 +122,9 @@ function parseValue(name: string, text: string, { likeness, part }: Shape<unknow
 }
 
 /** Splits words into the first one that matches, and the others. */
-export function splitFirst(
-  words: readonly string[],
-  pattern: RegExp,
-): [first: string | undefined, others: string[]] {
+export function splitFirst(words: readonly string[], pattern: RegExp) {
   const at = words.findIndex((word) => pattern.test(word));
-  return [words[at], words.filter((_, index) => index !== at)];
+  return [words[at], words.filter((_, index) => index !== at)] as const;
 }
 
 /** @param origin where the text is, for messages */

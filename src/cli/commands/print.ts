@@ -17,10 +17,8 @@ import type { ProgramCommand } from '../flags.ts';
 export const scenarios: ProgramCommand = ({ positionals: [name], terminal: { style } }) => {
   if (name !== undefined) {
     const expected = 'a name that "petstore-mock scenarios" lists';
-    const text = scenarioText(
-      NODE_PLATFORM,
-      parseChoice(SCENARIO_NAMES, name, 'scenarios', expected),
-    );
+    const known = parseChoice(SCENARIO_NAMES, name, 'scenarios', expected);
+    const text = scenarioText(NODE_PLATFORM, known);
     return { text, json: { text }, exitCode: 0 };
   }
   const shipped = shippedScenarios(NODE_PLATFORM);

@@ -109,6 +109,7 @@ const KEY_LISTS = object({
 
 export const forServers = optionFor('serve', 'exec', 'sweep');
 export const forGenerators = optionFor('serve', 'exec', 'sweep', 'generate');
+export const forAssumptions = optionFor('serve', 'exec', 'sweep', 'assumptions');
 
 /** The options of a mock wherever it runs: on a port, in an Express app, or behind `fetch`. */
 export const MOCK_OPTIONS = {
@@ -140,12 +141,7 @@ export const MOCK_OPTIONS = {
     }),
   },
   Answers: {
-    assume: optionFor(
-      'serve',
-      'exec',
-      'sweep',
-      'assumptions',
-    )(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
+    assume: forAssumptions(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
     /** In milliseconds. */
     delay: forServers(milliseconds(0, MAX_DELAY_MS), 'Delay replies that no rule decides.'),
     /** Milliseconds after which a held reply goes out although nobody released it; 5 minutes by default. */
