@@ -53,6 +53,7 @@ const readText = (value: unknown) => (value === null ? null : String(value));
 
 function hasText(record: AnyRecord, text: string, names: readonly string[]): boolean {
   const wanted = text.toLowerCase();
+  // As in json-server, 0 and false are not found.
   return names.some((name) => record[name] && String(record[name]).toLowerCase().includes(wanted));
 }
 

@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { StorageError } from '../../../src/core/sandbox/storage-error.ts';
+import { createFolderWriter } from '../../../src/features/disk/scenario-folder.ts';
 import { connectPetstoreMock } from '../../../src/index.ts';
 import { spawnCommand } from '../../helpers/command.ts';
 import { serverFor } from '../../helpers/deployment.ts';
@@ -58,6 +60,17 @@ test('a change that the folder does not take gets 503, and is not made', async (
   expect([readdirSync(own), await names()]).toEqual([['kept.yaml'], 1]);
   await mock.scenarios.save('new', NO_CAT);
   expect([readdirSync(own), await names()]).toEqual([['kept.yaml', 'new.yaml'], 2]);
+});
+
+test('of several scenarios, those before one that cannot be stored are stored', () => {
+  const own = join(folder, 'several');
+  mkdirSync(join(own, 'two.yaml'), { recursive: true });
+  const saved = ['one', 'two', 'three'].map((name) => {
+    return [name, { name, description: '', format: 'yaml', text: NO_CAT }] as const;
+  });
+  const save = createFolderWriter(own);
+  expect(() => save(new Map(), new Map(saved))).toThrow(StorageError);
+  expect(readdirSync(own)).toEqual(['one.yaml', 'two.yaml']);
 });
 
 test('a rewind to before a scenario was saved keeps its file', async () => {

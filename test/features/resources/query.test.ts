@@ -76,6 +76,7 @@ const QUERIES: readonly (readonly [CollectionName, string])[] = [
   ['animals', '_page=999'],
   ['animals', '_limit=0'],
   ['orders', 'q=false'],
+  ['inventory', 'q=0'],
   ['orders', 'complete=false'],
   ['orders', '_sort=complete,shipDate&_order=desc,desc'],
 ];
