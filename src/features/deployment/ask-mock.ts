@@ -17,12 +17,12 @@ export interface MockReply extends DeploymentReply, Pick<Exchange, 'basis'> {
   readonly why: string | undefined;
 }
 
-/** @param elapsed milliseconds of the mock's clock since it started */
+/** @param elapsed how long after the mock's start the request arrives, in milliseconds */
 export type AskMock = (request: DeploymentRequest, elapsed?: number) => MockReply;
 
 /**
- * Prepares mocks that start from a store, at a time of their clock. Each answers one request after the
- * other under choices of its own, which it reads only where they matter.
+ * Prepares mocks with this store and time. Each answers a sequence of requests under its own
+ * choices, and reads a choice only where it matters: `trackReads` shows what a reply depends on.
  */
 export function prepareMock(
   store: Store,
@@ -46,10 +46,10 @@ export function prepareMock(
   };
 }
 
-/** The settings of all mocks that are asked. */
+/** The settings of all mocks that `check` and drift ask. */
 const PLAIN = createStart({ plain: true }, createStore({ animals: [], inventory: [], orders: [] }));
 
-/** Reads the choices with the first record, so that a reply without one does not depend on them. */
+/** Reads the choices with the first record: a reply without records does not depend on them. */
 function representLate(choices: Choices): Representation {
   return {
     animal: (animal) => representationFor(choices).animal(animal),
@@ -73,11 +73,11 @@ function readRequest({ method, path, key, headers, body }: DeploymentRequest, ch
   return createServiceRequest(head, target, authorization, receive(body, choices));
 }
 
-/** Spaces at the end of a body matter only by their number. */
+/** Receives a body as the server would. Spaces at its end only make it long, and are dropped. */
 function receive(text: string | undefined, choices: Choices): RequestBody {
   if (text === undefined) return NO_BODY;
   const length = Buffer.byteLength(text);
-  // A short body does not depend on the choices, which are read only where they matter.
+  // A short body fits under any option, so it does not read the choice.
   const limit = length <= BODY_LIMITS['10kb'] ? length : BODY_LIMITS[choices['body-limit']];
   if (length > limit) return { kind: 'too-large', limit };
   return new BodyBytes(Buffer.from(text.trimEnd()));

@@ -71,7 +71,7 @@ export const check: Command<DeploymentFlags> = async ({
     reportsViolation(report),
     wanted !== undefined,
     changes?.some(({ fails }) => fails),
-    // A comparison is about what has changed.
+    // With --against, only changes decide.
     changes === undefined && others.length > 0 && !flags.allowUnsettled,
   ];
   const exitCode = failures.includes(true) ? EXIT_GATE_FAILED : 0;

@@ -46,7 +46,7 @@ export async function openDeployment(
   return new DeploymentClient({ url: base, key, timeout, rate, ca, variables });
 }
 
-/** Names the host and `requests`, such as `up to 90 requests`; asks unless the host is this machine. */
+/** Asks before `requests` (such as `up to 90 requests`) go to a host other than this machine. */
 export async function askConsent(
   url: URL,
   requests: string,
@@ -62,7 +62,7 @@ export async function askConsent(
   }
   const prompt = createInterface({ input: process.stdin, output: notices });
   const answer = await prompt.question('Continue? [y/N] ').catch(() => {
-    // Ctrl-C or Ctrl-D, which leave the cursor behind the question.
+    // After Ctrl-C or Ctrl-D, the cursor is still behind the question.
     notices.write('\n');
     return '';
   });

@@ -17,7 +17,7 @@ import {
 export interface DeploymentOptions extends TransportOptions {
   readonly url: URL;
   readonly key?: string | undefined;
-  /** Requests that start in a second, at most. */
+  /** The most requests that may start in a second. */
   readonly rate?: number | undefined;
   readonly time?: Time | undefined;
 }
@@ -25,7 +25,7 @@ export interface DeploymentOptions extends TransportOptions {
 export interface DeploymentRequest {
   readonly method: string;
   readonly path: string;
-  /** The key to send; by default that of the deployment, none if null. */
+  /** The key to send: by default that of the deployment, with null none. */
   readonly key?: string | null | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: string | undefined;
@@ -35,10 +35,10 @@ export class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
 }
 
-/** `timeout` limits each pause within a reply; the whole reply may take this many times as long. */
+/** `timeout` limits each pause in a reply. The whole reply may take this many times longer. */
 const REPLY_TIMEOUT_FACTOR = 6;
 
-/** Sends one request at a time. Follows no redirect, verifies certificates and keeps to the rate. */
+/** Sends requests one at a time and within the rate. Verifies certificates, follows no redirect. */
 export class DeploymentClient {
   readonly url: URL;
   readonly time: Time;
@@ -91,7 +91,7 @@ export class DeploymentClient {
       return undefined;
     }
     const wait = readRetryAfter(reply.headers, Date.now()) ?? 1;
-    // Once waiting did not help, later requests do not wait as well.
+    // If waiting has not helped once, later requests do not wait either.
     this.#isLimited ||= tries === 3 || wait > 60;
     return this.#isLimited ? undefined : wait;
   }
@@ -132,7 +132,7 @@ export class DeploymentClient {
   }
 }
 
-/** Some deployments encode bodies although only `identity` is accepted. */
+/** Decodes a body. Some deployments compress it although only `identity` is accepted. */
 function decodeBody(bytes: Uint8Array, headers: readonly string[]): Buffer {
   const body = decodeContent(bytes, headers, LIMITS.deploymentBody);
   if (body === undefined && !isUtf8(bytes)) {
@@ -142,15 +142,15 @@ function decodeBody(bytes: Uint8Array, headers: readonly string[]): Buffer {
   return Buffer.from(body ?? bytes);
 }
 
-/** 501 is an answer: there is no such method. */
+/** 501 is not a failure: it says that the method does not exist. */
 export function isServerFailure({ status }: Pick<DeploymentReply, 'status'>): boolean {
   return status >= 500 && status !== 501;
 }
 
-/** Characters of a key that is a secret. A shorter one can be a word of any reply. */
+/** The shortest key that is masked in replies. A shorter one may be an ordinary word. */
 const SECRET_LENGTH = 8;
 
-/** A reply without the key of its request, which an Error can repeat: no message shows it. */
+/** Masks the request's key in a reply, since an Error can repeat it and messages would show it. */
 function withoutKey(reply: DeploymentReply, key: string | null | undefined): DeploymentReply {
   if (key == null || key.length < SECRET_LENGTH) return reply;
   const inJson = JSON.stringify(key).slice(1, -1);
@@ -159,7 +159,7 @@ function withoutKey(reply: DeploymentReply, key: string | null | undefined): Dep
   return { ...reply, headers: reply.headers.map(hide), body };
 }
 
-/** In milliseconds; only differences count. Tests replace it, so that none has to wait. */
+/** A clock in milliseconds, of which only differences matter. Tests replace it to be fast. */
 export interface Time {
   readonly now: () => number;
   readonly wait: (milliseconds: number) => Promise<unknown>;
@@ -167,7 +167,7 @@ export interface Time {
 
 const REAL_TIME: Time = { now: steadyNow, wait: (ms) => setTimeout(ms) };
 
-/** Spreads the starts of requests evenly. */
+/** Starts requests at even intervals. */
 export class Pace {
   readonly #interval: number;
   readonly #time: Time;

@@ -5,14 +5,14 @@ import { findHeaders } from '../../core/raw-http.ts';
 
 export interface DeploymentReply {
   readonly status: number;
-  /** Names and values alternate, as they arrived. */
+  /** Alternating names and values, as they arrived. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
 
 const NEXT = /<[^>?]*(\?[^>#]*)[^>]*>\s*;[^,<]*\brel="?(?:[^",;]* )?next\b/i;
 
-/** RFC 8288. The host of the link counts for nothing: behind a proxy it may be an inner one. */
+/** The query of the `next` link (RFC 8288), whose host may be an inner one behind a proxy. */
 export function findNextQuery({ headers }: Pick<DeploymentReply, 'headers'>): string | undefined {
   return NEXT.exec(findHeaders(headers, 'link').join(', '))?.[1];
 }
@@ -40,11 +40,11 @@ export function findById(
   return id === undefined ? undefined : records?.find((record) => readId(record, field) === id);
 }
 
-/** The status that an order shows; one that is complete has shipped. */
+/** The status of an order. One without a status that is complete has shipped. */
 export function readOrderStatus({ status, complete }: ReplyRecord): OrderStatus | undefined {
   const known = ORDER_STATUSES.find((each) => each === status);
   return known ?? (complete === true ? 'shipped' : undefined);
 }
 
-/** A status and a field that the document does not have: a check sends them. */
+/** A status and a field that the document does not have, for a check to send. */
 export const UNKNOWN_WORD = 'petstore-mock-check';

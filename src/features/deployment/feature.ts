@@ -37,7 +37,7 @@ const DEPLOYMENT_COMMANDS = {
   },
 } as const satisfies Readonly<Record<string, FeatureCommand>>;
 
-/** Compares the mock with running instances of the real service, and lets them answer. */
+/** Checks and records instances of the real service, or lets one answer for the mock. */
 export const DEPLOYMENT = {
   name: 'deployment',
   options: DEPLOYMENT_OPTIONS,
@@ -45,13 +45,13 @@ export const DEPLOYMENT = {
   flags: DEPLOYMENT_FLAGS,
   commands: DEPLOYMENT_COMMANDS,
   openResponder: openUpstream,
-  /** Refuses a server in front of itself, and asks before requests go to another machine. */
+  /** Refuses an upstream that is this server, and asks before requests go to another machine. */
   beforeStart: async (
     { upstream, port, yes }: { upstream?: URL; port?: number; yes?: boolean },
     terminal: Terminal,
   ) => {
     if (upstream === undefined) return;
-    // A URL leaves out the default port of its scheme.
+    // The port is empty if it is the default of the scheme.
     const upstreamPort = Number(upstream.port || (upstream.protocol === 'https:' ? 443 : 80));
     if (upstreamPort === (port ?? DEFAULTS.port) && isLoopbackName(upstream.hostname)) {
       throw new UsageError(`--upstream points at this server: ${upstream}`);

@@ -20,14 +20,14 @@ import { createProbe } from './check/probes.ts';
 import { type ProbeExchange, parseExchange, SequenceRun } from './check/sequence-run.ts';
 import type { DeploymentReply } from './deployment-reply.ts';
 
-/** A mock that was asked what the deployment was, and how to ask it again under other choices. */
+/** A mock that was asked the deployment's request, and can be asked again under other choices. */
 interface AskedMock {
   readonly model: DeploymentModel;
   readonly found: MockReply;
   readonly under: (choices: Choices) => MockReply;
 }
 
-/** Asks the mock the same, under the choices of the sandbox, whatever records and keys the deployment has. */
+/** Compares a deployment's reply with the mock's under the sandbox's choices. */
 export function findDrift(
   { request, state, target, body }: ResponderCall,
   call: Call,
@@ -35,13 +35,13 @@ export function findDrift(
 ): Comparison {
   const { method } = request;
   const text = body.kind === 'bytes' && isUtf8(body.bytes) ? toText(body.bytes) : undefined;
-  // The key stands apart.
+  // The key is passed separately.
   const sent = withoutHeaders(request.headers, new Set(['authorization']));
   const headers = { 'content-type': '', ...mergeHeaders(sent) };
   const probe = createProbe(method, target, text, { headers, isLate: true });
   const exchange = parseExchange({ at: 0, probe, path: target }, reply);
   const broken = method === 'HEAD' ? [] : listBroken(exchange, call);
-  // The mock may hold too little of the body.
+  // The body is too long or not UTF-8, so the mock cannot be asked.
   if (body.kind !== 'none' && text === undefined) return { expected: undefined, drift: broken };
   const models = listModels(exchange, call);
   const ask = (key: string | null | undefined, path = target) =>
@@ -52,11 +52,11 @@ export function findDrift(
     });
   const isKeySent = (bearerToken(call.authorization) ?? '') !== '';
   const usual = ask(isKeySent ? undefined : null);
-  // The mock knows no cursor of the deployment, and no animal before its page.
+  // The mock does not know the deployment's cursor, so ask it for the first page, too.
   const first = target.replaceAll(/\b(?:cursor|offset)=[^&]*&?/g, '');
   const asked = [...(isKeySent && first !== target ? ask(undefined, first) : []), ...usual];
   const isSame = ({ found }: AskedMock) => found.status === reply.status;
-  // Few replies need another key to be explained.
+  // Ask with other keys only if no reply has this status yet: that explains few replies.
   for (const key of isKeySent ? ['unknown', 'demo-read-only-key'] : []) {
     if (!asked.some(isSame)) asked.push(...ask(key));
   }
@@ -76,7 +76,7 @@ export function findDrift(
 
 const NO_SEQUENCE = { why: '', needs: [], probes: [] };
 
-/** What the reply shows otherwise than the mock, with the choices that could explain it. */
+/** Lists the facets that differ from the mock's, with the assumptions that could explain them. */
 function compareFacets(exchange: ProbeExchange, mock: AskedMock, choices: Choices): string[] {
   const read = (it: DeploymentReply, isMock: boolean) => {
     const run = new SequenceRun(NO_SEQUENCE, mock.model, undefined, { isMock });
@@ -85,7 +85,7 @@ function compareFacets(exchange: ProbeExchange, mock: AskedMock, choices: Choice
   };
   const { reads, tracked } = trackReads(choices);
   const [theirs, mine] = [read(exchange.reply, false), read(mock.under(tracked), true)];
-  // Only the deployment knows what follows its page.
+  // Only the deployment knows its next page.
   const names = Object.keys(theirs).filter((name) => name !== 'next' && mine[name] !== undefined);
   return names.flatMap((name) => {
     if (mine[name] === theirs[name]) return [];
@@ -104,7 +104,7 @@ function listBroken({ reply, json }: ProbeExchange, { operation }: Call): string
     .map(deviationText);
 }
 
-/** What the deployment may have: what its reply shows, or nothing, or one record in each state. */
+/** Stores that the deployment may have: the records in its reply, none, or one in each state. */
 function listModels({ records }: ProbeExchange, { operation, pathId }: Call): DeploymentModel[] {
   const id = parseInt64(pathId ?? '');
   const isOf = (name: string) => (operation.endsWith(name) ? records : []);
@@ -123,7 +123,7 @@ const possible = new Map<
   { readonly day: number; readonly models: DeploymentModel[] }
 >();
 
-/** Nothing, or one record in each state. Kept, since a call takes longer to prepare them than to answer. */
+/** No records, or one in each state. Cached, since preparing them takes longer than an answer. */
 function listPossible(id: bigint | undefined): DeploymentModel[] {
   const now = Date.now();
   const day = Math.floor(now / DAY_MS);
@@ -142,7 +142,7 @@ function listPossible(id: bigint | undefined): DeploymentModel[] {
   return models;
 }
 
-/** The ids whose models are kept: a client under test asks for few. */
+/** How many ids have cached models. A client under test asks for few. */
 const MAX_KEPT = 100;
 
 function describeStatus(
@@ -150,7 +150,7 @@ function describeStatus(
   possible: readonly MockReply[],
   expected: MockReply | undefined,
 ): string {
-  // A wrong key is the less likely reason where the mock refuses anyway.
+  // If the mock refuses the request even with a valid key, a wrong key is a less likely reason.
   const refusal = expected !== undefined && expected.status >= 400 ? expected : undefined;
   const likely = refusal === undefined ? possible : [refusal];
   const statuses = [...new Set(likely.map((each) => String(each.status)))].sort();

@@ -73,7 +73,7 @@ const ROWS = {
   ...DEPLOYMENT_OPTIONS.Deployment,
 };
 
-/** What `check` and `record` read: flags of their own, and flags that the program has anyway. */
+/** The flags that `check` and `record` read, including general flags of the program. */
 export interface DeploymentFlags extends ValueOf<ReturnType<typeof object<typeof ROWS>>> {
   readonly timeout?: number | undefined;
   readonly yes?: boolean | undefined;

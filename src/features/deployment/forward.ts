@@ -15,11 +15,11 @@ import {
 
 export interface Deployment extends Pick<Transport, 'send'> {
   readonly url: string;
-  /** The key that it gets in place of the client's. */
+  /** The key to send in place of the client's. */
   readonly key: string | undefined;
 }
 
-/** Forwards a call of a sandbox to a deployment, and returns its reply as it came. */
+/** Forwards a call to a deployment and returns its reply unchanged. */
 export async function forward(deployment: Deployment, forwarded: ResponderCall): Promise<Reply> {
   const { target, body, onDisconnect, sandbox, state, request } = forwarded;
   const { url } = deployment;
@@ -58,7 +58,7 @@ export async function forward(deployment: Deployment, forwarded: ResponderCall):
     headers,
     method === 'HEAD' || status === 304 ? NOT_RETURNED_WITHOUT_BODY : NOT_RETURNED,
   );
-  // Node writes a text with its head at once.
+  // For a text, Node sends head and body together.
   const text = isAscii(content) ? toText(content) : content;
   const plain = decodeContent(content, headers, LIMITS.deploymentBody);
   const decoded = isCoded(headers) && plain !== undefined ? toText(plain) : undefined;
@@ -70,7 +70,7 @@ export async function forward(deployment: Deployment, forwarded: ResponderCall):
   return { ...reply, phrase, decoded, comparison };
 }
 
-/** Headers that belong to one connection (RFC 9110, sections 7.6.1 and 11.7). */
+/** Headers that concern a single connection (RFC 9110, sections 7.6.1 and 11.7). */
 const HOP_BY_HOP: readonly string[] = [
   'connection',
   'keep-alive',
@@ -82,19 +82,19 @@ const HOP_BY_HOP: readonly string[] = [
   'upgrade',
 ];
 
-/** What stays behind of a reply whose length counts. The upstream can itself be a mock. */
+/** Headers to drop from a reply without content. The upstream may itself be a mock. */
 const NOT_RETURNED_WITHOUT_BODY = new Set([...HOP_BY_HOP, 'mock-basis', 'trailer']);
-/** What stays behind of any other: its length is written anew. */
+/** Headers to drop from any other reply, which gets a new Content-Length. */
 const NOT_RETURNED = new Set([...NOT_RETURNED_WITHOUT_BODY, 'content-length']);
 
-/** A segment that a server resolves, also encoded (RFC 3986, section 5.2.4). */
+/** A path segment that a server would resolve, even if encoded (RFC 3986, section 5.2.4). */
 const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
 
 const SERVER = crypto.randomUUID().slice(0, 8);
 
 /**
- * What a sandbox adds to `Via`, by which it knows its own requests (RFC 9110, section 7.6.3). A sandbox
- * can be the upstream of another one of the same server.
+ * The sandbox's entry in `Via`, from which it recognizes its own requests (RFC 9110, section
+ * 7.6.3). A sandbox can be the upstream of another one on the same server.
  */
 function formatVia(sandbox: string): string {
   return `1.1 petstore-mock-${SERVER} (${sandbox})`;
@@ -102,7 +102,7 @@ function formatVia(sandbox: string): string {
 
 const UPSTREAM = { kind: 'upstream' } as const;
 
-/** Headers for the mock, those of the framing, which is written anew, and the name of this server. */
+/** Headers for the mock only, headers that frame the body, and `Host`. */
 const NOT_FORWARDED = new Set([
   ...HOP_BY_HOP,
   'content-length',
@@ -114,7 +114,7 @@ const NOT_FORWARDED = new Set([
   'trailer',
 ]);
 
-/** Methods whose requests say that they have no body (RFC 9110, section 8.6). */
+/** Methods whose requests state an empty body (RFC 9110, section 8.6). */
 const EXPECTS_BODY = /^(?:PATCH|POST|PUT)$/;
 
 function forwardedHeaders(
@@ -123,18 +123,18 @@ function forwardedHeaders(
 ): string[] {
   const headers = endToEndHeaders(request.headers, NOT_FORWARDED);
   for (let at = 0; at < headers.length; at += 2) {
-    // Without the sandbox name that a token can carry.
+    // The token without the sandbox name.
     const token = key === undefined ? request.authorization : `Bearer ${key}`;
     if (headers[at]?.toLowerCase() === 'authorization') headers[at + 1] = token ?? '';
   }
   headers.push('Via', formatVia(sandbox));
   if (body.kind === 'bytes') headers.push('Content-Length', String(body.bytes.length));
-  // Node would announce chunks.
+  // Without this header, Node would announce a chunked body.
   else if (EXPECTS_BODY.test(request.method)) headers.push('Content-Length', '0');
   return headers;
 }
 
-/** @param dropped in lower case; a `Connection` header adds to them */
+/** @param dropped lower-case names, to which the `Connection` header adds */
 function endToEndHeaders(headers: RawHeaders, dropped: ReadonlySet<string>): string[] {
   const passed: string[] = [];
   const named: string[] = [];

@@ -28,7 +28,7 @@ const CODE_URL: Shape<URL | string> = {
 };
 
 export const DEPLOYMENT_DEFAULTS = {
-  /** Milliseconds. */
+  /** In milliseconds. */
   upstreamTimeout: 30_000,
   patience: 10_000,
   rate: 5,
@@ -43,7 +43,7 @@ export const DEPLOYMENT_OPTIONS = {
       'Forward requests to the deployment with this base URL, and return its replies.',
       { agrees: true },
     ),
-    /** The key that the deployment gets in place of the client's. */
+    /** The key to send to the deployment in place of the client's. */
     upstreamKey: forServeAndExec(
       one('KEY', KEY),
       "API key to send to the deployment instead of the client's.",
@@ -55,7 +55,7 @@ export const DEPLOYMENT_OPTIONS = {
       'Milliseconds to wait for the deployment before the client gets 504.',
       { default: DEPLOYMENT_DEFAULTS.upstreamTimeout },
     ),
-    /** A file with a certificate to trust besides those that Node trusts, in PEM. */
+    /** A PEM file with a certificate to trust besides those that Node trusts. */
     cacert: optionFor(
       'serve',
       'exec',
@@ -64,7 +64,7 @@ export const DEPLOYMENT_OPTIONS = {
     )(FILE, 'Also trust this certificate, in PEM.'),
   },
   Config: {
-    /** What `check --save` found out, to show beside the assumptions. */
+    /** The saved result of `check`, to show beside the assumptions. */
     checked: inCode(SAVED_VERDICTS),
   },
 };

@@ -59,7 +59,7 @@ export const record: Command<DeploymentFlags> = async ({
   };
 };
 
-/** The earlier recording in a file. A bare name is a path too, not a shipped fixture. */
+/** Reads an earlier recording. A bare name is a path here, too, not a shipped fixture. */
 async function readEarlier(file: string): Promise<Store> {
   try {
     return await loadFixture(resolve(file));

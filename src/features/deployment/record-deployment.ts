@@ -29,12 +29,12 @@ export type Get = (path: string) => Promise<DeploymentReply>;
 
 export interface Recording {
   readonly store: Store;
-  /** What may be missing, or differ from the deployment: a line for each. */
+  /** What may be missing in the recording, or differ from the deployment, a line for each. */
   readonly gaps: readonly string[];
 }
 
 /**
- * @param unknownStatus the status of orders that do not show theirs
+ * @param unknownStatus the status to record for orders that do not show theirs
  * @throws DeploymentError if a reply cannot be recorded
  */
 export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Promise<Recording> {
@@ -69,7 +69,7 @@ export async function recordDeployment(get: Get, unknownStatus: OrderStatus): Pr
   };
 }
 
-/** @returns records without members that are null: some deployments write it for no value */
+/** @returns the records without null members, which some deployments send for absent ones */
 function readList(path: string, { status, body }: DeploymentReply): readonly ReplyRecord[] {
   const value = parseBody(body);
   const found = isObject(value) && value.code ? `${value.code}: ${value.message}` : undefined;
@@ -89,7 +89,7 @@ const [LIMIT] = OPERATIONS.listPets.parameters;
 
 const REFUSALS: readonly number[] = [400, 404, 410, 422];
 
-/** The document does not say how to request the next page: follows `Link`, else tries `offset`. */
+/** Reads all pages. The document does not define paging: follows `Link` or tries `offset`. */
 async function listAnimals(get: Get) {
   const animals = new Map<string, ReplyRecord>();
   const first = `/pets?limit=${LIMIT.maximum}`;
@@ -104,7 +104,7 @@ async function listAnimals(get: Get) {
     const query = findNextQuery(reply);
     const isLast = page.length === 0 || (wasLinked && query === undefined);
     if (isLast || animals.size >= total) return { animals: [...animals.values()], gaps: [] };
-    // The deployment ignored the parameters of the next page.
+    // The page brought nothing new: the deployment ignores the parameters.
     if (animals.size === known) break;
     count += page.length;
     isWhole = query === undefined && Number.isNaN(total) && page.length < LIMIT.maximum;
@@ -168,10 +168,10 @@ function describeDroppedFields(
   });
 }
 
-/** Hexadecimal digits that tell names apart: 48 bits. */
+/** How many hexadecimal digits a name gets: 48 bits tell names apart. */
 const DIGITS = 12;
 
-/** Equal names stay equal. Without the secret, nobody can find a name by trying candidates. */
+/** Replaces names; equal names stay equal. Without the secret, guessed names cannot be verified. */
 export function anonymiseStore(store: Store, secret: string): Store {
   const animals = store.animals.map((animal) => {
     const digest = createHmac('sha256', secret).update(animal.name).digest('hex');
@@ -182,14 +182,14 @@ export function anonymiseStore(store: Store, secret: string): Store {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A record that was added, that was removed, or that has changed if it has both. */
+/** A record that was added (only `after`), removed (only `before`) or changed (both). */
 interface RecordChange {
   readonly collection: CollectionName;
   readonly before?: Members | undefined;
   readonly after?: Members | undefined;
 }
 
-/** The records that differ, with the names of the fields that do. */
+/** The records that differ, with the names of the fields that differ. */
 export function compareStores(before: Store, after: Store) {
   return COLLECTIONS.flatMap((collection) => {
     const byId = (store: Store) => {

@@ -12,22 +12,22 @@ import type { Variables } from '../../terminal/command.ts';
 import { DEPLOYMENT_DEFAULTS } from './options.ts';
 
 export interface TransportOptions {
-  /** Trusted besides what Node trusts, in PEM. */
+  /** PEM certificates to trust besides those that Node trusts. */
   readonly ca?: string | undefined;
-  /** Where `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` are looked up; by default nowhere. */
+  /** Where to look up `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`; nowhere by default. */
   readonly variables?: Variables | undefined;
-  /** Milliseconds without a byte, before a reply and within it. */
+  /** The longest wait for the next byte, in milliseconds. */
   readonly timeout?: number | undefined;
 }
 
 interface TransportRequest {
   readonly method: string;
-  /** Below the base URL, as the client wrote it. */
+  /** The target below the base URL, as the client wrote it. */
   readonly target: string;
-  /** All but `Host`, which the transport writes. */
+  /** The headers without `Host`, which the transport adds. */
   readonly headers: readonly string[];
   readonly body?: Uint8Array | string | undefined;
-  /** Returns how to cancel. */
+  /** Calls `act` when the client leaves. Returns a function that cancels this. */
   readonly onDisconnect?: (act: () => void) => () => void;
   readonly signal?: AbortSignal;
 }
@@ -36,12 +36,12 @@ export interface TransportReply {
   readonly status: number;
   readonly phrase: string | undefined;
   readonly headers: readonly string[];
-  /** The body as it came, in its content coding. */
+  /** The body as it arrived, with its content coding. */
   readonly content: Uint8Array;
 }
 
 export interface Transport {
-  /** Rejects if no whole reply comes. */
+  /** Rejects if no whole reply arrives. */
   readonly send: (request: TransportRequest) => Promise<TransportReply>;
   readonly close: () => void;
 }
@@ -52,12 +52,12 @@ export class ReplyTimeoutError extends Error {
 
 const CLIENT_LEFT = 'the client disconnected before it had the reply';
 
-/** Methods that change nothing (RFC 9110, section 9.2.1). */
+/** Methods that are safe to repeat (RFC 9110, section 9.2.1). */
 export const SAFE_METHODS = /^(?:GET|HEAD|OPTIONS)$/;
 
 /**
- * Passes requests and replies on as they are, directly or through a proxy, over connections that are
- * kept: follows no redirect and decodes nothing.
+ * Passes requests and replies on unchanged, directly or through a proxy, over persistent
+ * connections. It follows no redirect and decodes nothing.
  */
 export function createTransport(
   url: URL,
@@ -107,7 +107,7 @@ export function createTransport(
       });
       outgoing.on('error', (error) => {
         stop?.();
-        // The server closed an idle connection just as it was used again.
+        // The server closed an idle connection at the moment it was reused.
         const isStale =
           outgoing.reusedSocket && errorCode(error) === 'ECONNRESET' && reply === undefined;
         if (isStale && SAFE_METHODS.test(method)) resolve(send(transported));
@@ -122,12 +122,12 @@ export function createTransport(
   return { send, close: () => agent.destroy() };
 }
 
-/** @throws Error for a reply that breaks off, is too long or has no valid status */
+/** @throws Error for a reply that breaks off, is too long or has an invalid status */
 function receive(message: IncomingMessage): Promise<TransportReply> {
   const { statusCode: status = 0, statusMessage = '', rawHeaders: headers } = message;
   const chunks: Buffer[] = [];
   let size = 0;
-  // Iterating over the message takes 10 µs more.
+  // Events are faster than iterating over the message.
   return new Promise((resolve, reject) => {
     message.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
@@ -141,16 +141,16 @@ function receive(message: IncomingMessage): Promise<TransportReply> {
       reject(Object.assign(new Error(why, { cause }), { code: errorCode(cause) }));
     });
     message.on('end', () => {
-      // Node writes no other characters, and clients ignore the phrase.
+      // Node refuses to write other characters, and clients ignore the phrase anyway.
       const phrase = /^[\t -~]*$/.test(statusMessage) ? statusMessage : undefined;
-      // Node reads any three digits.
+      // Node accepts any three digits as a status.
       if (status < 200) reject(new Error(`its status is ${status}`));
       else resolve({ status, phrase, headers, content: Buffer.concat(chunks, size) });
     });
   });
 }
 
-/** Keeps TLS connections to a server, each through a proxy (RFC 9110, section 9.3.6). */
+/** An agent that keeps TLS connections through a proxy's tunnels (RFC 9110, section 9.3.6). */
 function tunnelAgent(proxy: URL, url: URL, settings: https.AgentOptions): https.Agent {
   const { request } = proxy.protocol === 'https:' ? https : http;
   const path = `${url.hostname}:${url.port || 443}`;
@@ -183,7 +183,7 @@ export function explainFailure(error: unknown): string {
   return message.includes(code) ? message : `${message} (${code})`;
 }
 
-/** @returns undefined to connect directly, as always to this machine */
+/** @returns undefined for a direct connection, which this machine always gets */
 export function findProxy(url: URL, variables: Variables): URL | undefined {
   const host = hostName(url);
   if (isLoopbackName(host) || isExcepted(host, read(variables, 'no_proxy'))) return undefined;
@@ -193,12 +193,12 @@ export function findProxy(url: URL, variables: Variables): URL | undefined {
   return URL.canParse(full) ? new URL(full) : undefined;
 }
 
-/** The lower-case variable wins, as in curl. */
+/** As in curl, the lower-case variable wins. */
 function read(variables: Variables, name: string): string {
   return variables[name] || variables[name.toUpperCase()] || '';
 }
 
-/** Whether `NO_PROXY` names the host, a domain that it is in, or all hosts. */
+/** Whether `NO_PROXY` lists the host, a domain above it, or `*`. */
 function isExcepted(host: string, list: string): boolean {
   const names = list.split(/[\s,]+/).map((name) => name.replace(/^\*?\.|:\d+$/g, '').toLowerCase());
   return names.some((name) => name === '*' || (name !== '' && `.${host}`.endsWith(`.${name}`)));
@@ -218,7 +218,7 @@ const DECODERS = new Map([
   ['br', brotliDecompressSync],
 ]);
 
-/** @returns undefined for an unknown or broken coding (RFC 9110, section 8.4), and for more than `maxBytes` */
+/** @returns undefined for an unknown or broken coding (RFC 9110, section 8.4), or a long result */
 export function decodeContent(
   bytes: Uint8Array,
   headers: RawHeaders,

@@ -6,7 +6,7 @@ import type { UpstreamOptions } from './options.ts';
 import type { Transport } from './transport.ts';
 
 /**
- * The deployment that answers for a server. Its transport loads with the first call.
+ * Opens the deployment that answers in place of the mock. Loads its transport later.
  *
  * @throws CertificateError if the file of `cacert` cannot be used
  */

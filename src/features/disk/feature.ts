@@ -5,7 +5,7 @@ import { type BaseOptions, forServe, forServeAndExec } from '../../server/option
 
 const DISK_OPTIONS = {
   Store: {
-    /** A file that keeps the default sandbox's store through restarts. */
+    /** A file that keeps the default sandbox's store across restarts. */
     db: forServeAndExec(FILE, 'Keep the store in this file across restarts.'),
   },
   Simulation: {

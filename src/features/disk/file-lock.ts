@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LockOptions, lock } from 'proper-lockfile';
 import { errorCode } from '../../core/thrown.ts';
 
-/** Milliseconds without a heartbeat after which a server counts as crashed. */
+/** After so many milliseconds without a heartbeat, a server counts as crashed. */
 const STALE_AFTER_MS = 10_000;
 
 const HEARTBEAT_MS = 1000;
@@ -11,13 +11,13 @@ const HEARTBEAT_MS = 1000;
 const LOOK_AGAIN_MS = 250;
 
 export interface FileLock {
-  /** Whether somebody has taken or deleted the lock, as happens while a process is paused. */
+  /** Whether somebody took or deleted the lock, which can happen while this process is paused. */
   readonly isLost: () => boolean;
   readonly release: () => Promise<void>;
 }
 
 /**
- * Takes a lock, if need be when its holder has missed heartbeats for long enough.
+ * Takes the lock. If its holder seems to have crashed, waits until its heartbeat is old enough.
  *
  * @param onSilence called once if the holder seems to have crashed
  * @returns undefined if another server has the lock
@@ -34,7 +34,7 @@ export async function lockFile(path: string, onSilence: () => void): Promise<Fil
     } catch (error) {
       if (errorCode(error) !== 'ELOCKED') throw error;
     }
-    // Observed, since the clock of another machine can be wrong.
+    // Watch for a change, because another machine's clock may differ from this one's.
     const latest = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
     if (latest !== undefined && latest !== (heartbeat ?? latest)) return undefined;
     heartbeat = latest;
@@ -45,8 +45,8 @@ export async function lockFile(path: string, onSilence: () => void): Promise<Fil
 }
 
 /**
- * Takes the lock while nobody else tries to: the library looks at a stale lock and removes it in two
- * steps, between which another server could have taken it.
+ * Takes the lock under a guard lock. The library checks a stale lock and removes it in two steps,
+ * between which another server could take it.
  */
 async function lockAlone(path: string, onCompromised: () => void): Promise<() => Promise<void>> {
   const options: LockOptions = { realpath: false, stale: STALE_AFTER_MS, update: HEARTBEAT_MS };
@@ -55,7 +55,7 @@ async function lockAlone(path: string, onCompromised: () => void): Promise<() =>
   try {
     return await lock(path, { ...options, lockfilePath: path, onCompromised });
   } finally {
-    // A guard that is gone has served its purpose.
+    // It does not matter if the guard is already gone.
     await release().catch(() => {});
   }
 }

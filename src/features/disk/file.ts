@@ -21,7 +21,7 @@ import {
 import { lockFile } from './file-lock.ts';
 import { writeError } from './write-error.ts';
 
-/** Writes the file, so that one that cannot be written is refused now. @throws FixtureError, StorageError */
+/** Writes the file at once, to refuse an unwritable one. @throws FixtureError, StorageError */
 export async function openStoreFile(
   path: string,
   initial: Store,
@@ -44,8 +44,8 @@ export async function openStoreFile(
   }
   try {
     const writeStore = createStoreWriter();
-    // Of our own: lowdb's adapter for files rounds int64, follows a link in place of its temporary
-    // file, and drops the mode.
+    // lowdb's own adapter for files rounds int64, follows a link in place of its temporary file,
+    // and drops the file's mode.
     const adapter: Adapter<Store> = {
       read: async () => {
         if (!existsSync(real)) return null;
@@ -88,7 +88,7 @@ export async function openStoreFile(
   }
 }
 
-/** A write replaces the file, and must not replace a link to it. */
+/** Follows a link to the file, so that a write replaces the file and not the link. */
 function locate(path: string): string {
   try {
     return resolveLinks(path);
@@ -98,15 +98,22 @@ function locate(path: string): string {
 }
 
 interface WaitingCall {
-  /** Before its store is written. */
+  /** Has the sandbox take the outcome, once its store is in the file. */
   readonly take: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** How long a write waits for more calls, if the one before it had several. */
+/** How long a write waits for more calls if the one before it had several, in milliseconds. */
 const GATHER_MS = 1;
 
-/** Keeps the store of the default sandbox in a file. A reply waits until the file has what it shows. */
+/**
+ * Keeps the store of the default sandbox in a file.
+ *
+ * A call that changes the store waits until the file has the change, and so does any call during a
+ * write, since it may show what is not saved yet. Calls build on `sandbox.unsaved` meanwhile, and
+ * all that wait share the next write. If a write fails, all of them fail, also those that came
+ * later: they build on a state that was never saved.
+ */
 export class FilePersistence extends MemoryPersistence {
   readonly #sandbox: Sandbox;
   readonly #file: Low<Store>;
@@ -125,7 +132,6 @@ export class FilePersistence extends MemoryPersistence {
     if (sandbox !== this.#sandbox) return super.keepAtOnce(sandbox, compute);
     const outcome = compute();
     const { before, state } = outcome;
-    // While nothing is being written, what leaves the store alone has nothing to wait for.
     const waits = this.#writing !== undefined || state.store !== before.store;
     if (waits && this.#isClosed) throw new StorageError('the server has stopped');
     this.saveScenarios(sandbox, before, state);
@@ -145,7 +151,7 @@ export class FilePersistence extends MemoryPersistence {
     return sandbox === this.#sandbox;
   }
 
-  /** Waits for what is under way. */
+  /** Waits for the write under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writing;
@@ -155,7 +161,7 @@ export class FilePersistence extends MemoryPersistence {
     const sandbox = this.#sandbox;
     while (this.#waiting.length > 0) {
       await setImmediate();
-      // Where several came, more are on their way: their clients have just got replies.
+      // After a batch of several calls, their clients have just got replies, and soon send more.
       if (this.#batchSize > 1) await setTimeout(GATHER_MS);
       const batch = this.#waiting;
       this.#batchSize = batch.length;
@@ -169,7 +175,7 @@ export class FilePersistence extends MemoryPersistence {
         for (const { take } of batch) take();
         if (this.#waiting.length === 0) sandbox.unsaved = undefined;
       } catch (error) {
-        // Also what came since was made of the state that is not saved.
+        // Calls that came during the write build on the unsaved state, so they fail, too.
         const refused = [...batch, ...this.#waiting];
         this.#waiting = [];
         const unsaved = sandbox.unsaved ?? sandbox.state;
@@ -178,7 +184,7 @@ export class FilePersistence extends MemoryPersistence {
         try {
           this.saveScenarios(sandbox, unsaved, sandbox.state);
         } catch {
-          // Whoever waits has the error of the file already.
+          // The calls already fail with the error of the file.
         }
       }
     }
@@ -186,7 +192,7 @@ export class FilePersistence extends MemoryPersistence {
   }
 }
 
-/** Writes stores as `storeText` does; collections that did not change, only once. */
+/** Writes stores like `storeText`, but writes unchanged collections only once. */
 export function createStoreWriter(): (store: Store) => string {
   const written = new Map<CollectionName, { of: object; text: string }>();
   return (store) => {

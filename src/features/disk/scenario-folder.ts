@@ -74,7 +74,7 @@ function findObstacle(name: string, saved: State['scenarios']): string | undefin
   return saved.size < LIMITS.named ? undefined : `a sandbox has at most ${LIMITS.named} scenarios`;
 }
 
-/** Writes each change of own scenarios into a folder. A reader never finds half a scenario. */
+/** Writes changed own scenarios to a folder. Readers never see a half-written file. */
 export function createFolderWriter(folder: string): ScenarioStorage['save'] {
   return (before, after) => {
     const added = [...after].filter(([name, saved]) => before.get(name) !== saved);

@@ -1,6 +1,6 @@
 import { addHandlers } from '../../core/control/added-handlers.ts';
 
-/** Exchanges as they happen: a stream of them, and counts that wait for them. */
+/** Exchanges as they happen: the event stream, and counts that wait. */
 export const EVENTS = addHandlers(
   'events',
   ['countRequests', 'streamRequests'],

@@ -33,23 +33,23 @@ function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
   return listeners < LIMITS.listeners ? undefined : refuse('invalid_input', 400, message);
 }
 
-/** Events of this time leave together, as often as a page draws. */
+/** Events are sent together at this interval, which is as often as the page redraws. */
 const INTERVAL_MS = 250;
 
 const MAX_WAITING = 500;
 
-/** Comments keep the connection of an idle stream open. */
+/** Comments keep an idle stream from being closed by proxies. */
 const COMMENT_INTERVAL_MS = 15_000;
 
-/** Characters in one write. A client that does not read holds up to two of them in memory. */
+/** In characters, for one write. A client that does not read holds two of these in memory. */
 const MAX_WRITE = 64 * 1024;
 
-/** Characters that wait for a client besides what the journal keeps: the oldest go. */
+/** In characters: events that wait besides the journal's exchanges. The oldest are dropped. */
 const MAX_NOTES = 1024 * 1024;
 
 const COMMENT = ':\n\n';
 
-/** The texts of exchanges that were sent lately: each is made once for all streams. */
+/** The JSON of exchanges that were sent lately, which all streams share. */
 const texts = new WeakMap<Exchange, string>();
 
 function eventText(exchange: Exchange): string {
@@ -58,15 +58,15 @@ function eventText(exchange: Exchange): string {
   return text;
 }
 
-/** What a stream needs of the call that opens it. */
+/** What a stream needs from the call that opens it. */
 interface Listening extends Pick<ControlCall, 'sandbox' | 'journal'> {
   readonly parts: Pick<ControlCall['parts'], 'persistence' | 'platform'>;
 }
 
 /**
- * The journal is the buffer: a client that reads slowly is told how many exchanges it has dropped.
+ * Streams exchanges. The journal is the buffer: a slow client is told how many it has dropped.
  *
- * @param after the last exchange that the client has read; by default the latest one
+ * @param after the last exchange that the client has read; by default, the latest one
  */
 export async function openStream(
   sink: EventSink,
@@ -74,9 +74,9 @@ export async function openStream(
   filter: ExchangeFilter,
   after?: number,
 ): Promise<void> {
-  /** Changes, and exchanges again whose hold has ended. */
+  /** Events of edits and of ended holds, which are not read from the journal. */
   let notes: string[] = [];
-  let noted = 0;
+  let notesLength = 0;
   let sent = Number.POSITIVE_INFINITY;
   let latest = 0;
   let isDeleted = false;
@@ -86,12 +86,12 @@ export async function openStream(
   const schedule = (): void => {
     cancelTimer ??= platform.after(INTERVAL_MS, () => void sendAll());
   };
-  /** Skips what the journal has dropped, which can be more with each exchange that is read. */
+  /** Skips exchanges that the journal has dropped. There may be more with each one that is read. */
   const skipDropped = async (): Promise<string> => {
     const { number, size } = await journal.size();
     const before = sent;
     const dropped = number - size;
-    // A journal that is kept elsewhere can be lost.
+    // If the journal's storage has lost its data, go on after the latest exchange.
     sent = dropped > sent ? dropped : latest;
     return `event: dropped\ndata: {"count":${sent - before}}\n\n`;
   };
@@ -108,12 +108,12 @@ export async function openStream(
     }
     text += notes.join('');
     notes = [];
-    noted = 0;
+    notesLength = 0;
   };
   const note = (event: string): void => {
     notes.push(event);
-    noted += event.length;
-    while (noted > MAX_NOTES && notes.length > 1) noted -= notes.shift()?.length ?? 0;
+    notesLength += event.length;
+    while (notesLength > MAX_NOTES && notes.length > 1) notesLength -= notes.shift()?.length ?? 0;
   };
   const sendAll = async (): Promise<void> => {
     cancelTimer?.();
@@ -149,7 +149,7 @@ export async function openStream(
     if (event.kind === 'exchange') latest = Math.max(latest, event.exchange.number);
     else if (event.kind === 'edit') note('event: edit\ndata: {}\n\n');
     else if (event.kind === 'hold' && passes(event.exchange, { ...filter, held: undefined })) {
-      // Without an id: a client that reconnects goes on after the latest exchange.
+      // It has no id, so that a client that reconnects continues after the latest exchange.
       note(`event: hold\ndata: ${eventText(event.exchange)}\n\n`);
     }
     if (latest - sent >= MAX_WAITING) void sendAll();
@@ -160,17 +160,17 @@ export async function openStream(
   const isReady = await attempt(async () => {
     const { number } = await journal.size();
     latest = Math.max(latest, number);
-    // A higher number comes from a journal before a restart.
+    // A higher number comes from the journal of an earlier process, so send everything.
     sent = after === undefined ? number : after < 0 || after > number ? 0 : after;
   });
   if (!isReady) sink.end(); // the client connects again
   if (!isReady || sink.isClosed || isDeleted) return;
-  // Only now is this server told of what others do.
+  // From now on, this server hears of other servers' exchanges.
   sink.write(COMMENT);
   await sendAll();
 }
 
-/** False if the journal cannot be read now. */
+/** Returns false if the journal cannot be read at the moment. */
 async function attempt(read: () => Promise<void>): Promise<boolean> {
   try {
     await read();
@@ -181,13 +181,13 @@ async function attempt(read: () => Promise<void>): Promise<boolean> {
   }
 }
 
-/** Ends when there are enough, the time is over, the client leaves or the sandbox is deleted. */
+/** Waits for enough exchanges, the timeout, the client's leaving or the sandbox's deletion. */
 async function waitForCount(
   { sandbox, journal, parts, onDisconnect }: ControlCall,
   filter: ExchangeFilter,
   { atLeast, within }: { readonly atLeast: number; readonly within: number },
 ): Promise<{ readonly count: number; readonly complete: boolean }> {
-  // Node has `Promise.withResolvers` only from version 22 on.
+  // `Promise.withResolvers` needs Node 22.
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
     end = resolve;
@@ -204,7 +204,7 @@ async function waitForCount(
     parts.platform.after(within, end),
   ];
   try {
-    // The journal may drop some of these while others arrive.
+    // Collects numbers, because the journal may drop some exchanges while others arrive.
     const page = await journal.select({ filter, heads: true });
     for (const { number } of page.exchanges) arrived.add(number);
     if (arrived.size >= atLeast) end();

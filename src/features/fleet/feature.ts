@@ -1,7 +1,7 @@
 import type { Feature, StorageContext } from '../../server/feature.ts';
 import { FLEET_OPTIONS, type FleetOptions } from './options.ts';
 
-/** Keeps sandboxes in Redis, so that several servers answer as one. */
+/** Keeps sandboxes in Redis, which several servers share. */
 export const FLEET = {
   name: 'fleet',
   options: FLEET_OPTIONS,

@@ -26,19 +26,19 @@ import type { Channel, RedisConnection } from './redis-connection.ts';
 import { CLAIM_HOLDS, END_HOLD, READ_SIZE, type Script, sandboxKey } from './scripts.ts';
 import { readExchange, writeExchange } from './stored-exchange.ts';
 
-/** How many texts one reply of Redis has at most: a slow connection must not be silent for long. */
+/** Limits a reply of Redis, in exchanges: over a slow connection, more would look like silence. */
 const PAGE = { heads: 500, whole: 200 };
 
 /** How many heads a server caches. */
 const MAX_CACHED = 10_000;
 
-/** How long after `--max-hold` a hold disappears whose server has died. */
+/** How long after `--max-hold` the holds of a crashed server disappear. */
 const DEAD_HOLD_MS = 60_000;
 
-/** What all sandboxes of a server have in common. */
+/** What all sandboxes of a server share. */
 export interface FleetContext {
   readonly redis: RedisConnection;
-  /** The id of this server, by which it knows its own messages and updates. */
+  /** The id of this server, by which it recognizes its own messages and updates. */
   readonly server: string;
   readonly options: FleetOptions;
   readonly ttl: number;
@@ -46,7 +46,7 @@ export interface FleetContext {
   readonly platform: Platform;
   readonly updateScript: Script;
   readonly counts: { calls: number; conflicts: number };
-  /** The heads of the journal that was read last. */
+  /** The heads of exchanges in the journal that was read last. */
   readonly cache: { of: string; heads: Map<number, Exchange> };
 }
 
@@ -55,13 +55,13 @@ export class FleetJournal implements JournalReader {
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;
   readonly #channel: Channel;
-  /** Tells the sandbox from others of its name, before and after it. */
+  /** Identifies the sandbox among earlier and later ones with the same name. */
   #generation = '';
-  /** Replies that this server holds back. */
+  /** The exchanges whose replies this server holds. */
   readonly #holding = new Set<number>();
-  /** Resolves once other servers' messages arrive. */
+  /** Resolves once this server is subscribed to messages of the others. */
   #followed: Promise<void> | undefined;
-  /** The number of the latest exchange that listeners know; undefined before the first look. */
+  /** The number of the last exchange that listeners were told of; undefined before the first. */
   #latest: number | undefined;
   #catchingUp: Promise<void> | undefined;
   #hasNews = false;
@@ -88,7 +88,7 @@ export class FleetJournal implements JournalReader {
     this.#holding.add(number);
   }
 
-  /** @param generation empty if there is no sandbox */
+  /** @param generation empty if the sandbox does not exist */
   noteGeneration(generation: string): void {
     if (generation === this.#generation) return;
     const isReplaced = this.#generation !== '';
@@ -140,7 +140,7 @@ export class FleetJournal implements JournalReader {
     });
   }
 
-  /** Caches the journal that was read last: tests count again and again. */
+  /** Reads heads, and caches those of the latest journal, because tests count repeatedly. */
   async #readHeads(numbers: readonly number[]): Promise<readonly Exchange[]> {
     const { cache } = this.#context;
     const of = `${this.#sandbox.name} ${this.#generation}`;
@@ -182,7 +182,7 @@ export class FleetJournal implements JournalReader {
       .sort((one, other) => one.number - other.number);
   }
 
-  /** Claims the first ones that nobody else has claimed, for their servers to send. */
+  /** Claims the first holds that no server has claimed yet. Their servers then send the replies. */
   async claim(due: readonly ExchangeWithHold[], count: number, why: HoldEnd) {
     const { redis, ttl } = this.#context;
     const numbers = due.map(({ number }) => `${number}`);
@@ -192,7 +192,7 @@ export class FleetJournal implements JournalReader {
     return { claimed: new Set(Array.from<string, number>(claimed, Number)), held: Number(held) };
   }
 
-  /** Ends a hold in Redis. If Redis does not take it now, the hold ends there by its age. */
+  /** Ends a hold in Redis. If Redis is unavailable, the hold expires there. */
   async endHold(exchange: ExchangeWithHold): Promise<void> {
     const { redis, server } = this.#context;
     const { number } = exchange;
@@ -208,7 +208,7 @@ export class FleetJournal implements JournalReader {
     }
   }
 
-  /** Resolves once this server hears the others. */
+  /** Resolves once this server receives messages of the others. */
   follow(): Promise<void> {
     if (this.#followed === undefined) {
       this.#latest = undefined;
@@ -222,7 +222,7 @@ export class FleetJournal implements JournalReader {
     this.#followed = undefined;
   }
 
-  /** A message only says that there is something to look for. */
+  /** Handles a message. It does not say what is new, only that something is. */
   async #hear(message: string): Promise<void> {
     const [kind, server, number] = message.split(' ');
     if (kind === 'deleted') this.noteGeneration('');
@@ -235,10 +235,10 @@ export class FleetJournal implements JournalReader {
     }
   }
 
-  /** Looks for exchanges of other servers, and for replies held here that have to leave. */
+  /** Finds exchanges of other servers, and replies held here that have been released. */
   async catchUp(): Promise<void> {
     this.#hasNews = true;
-    // What cannot be read now is looked for when there is a connection again.
+    // After a failure, it runs again when there is a connection.
     this.#catchingUp ??= this.#takeNews()
       .catch(() => {})
       .finally(() => {
@@ -267,7 +267,7 @@ export class FleetJournal implements JournalReader {
     }
   }
 
-  /** A reply is no longer held if its server must have let it go, unless that died. */
+  /** A hold past its limit counts as ended, since its server must have crashed. */
   #restore(number: number, head = '', rest?: string): Exchange {
     const exchange = readExchange(number, head, rest);
     const { hold } = exchange;

@@ -26,28 +26,28 @@ import { writeExchange } from './stored-exchange.ts';
 
 const MAX_BATCH = 100;
 
-/** How long a release waits for other servers to send what they hold. */
+/** How long a release waits for other servers to send their replies. */
 const CONFIRM_TIMEOUT_MS = 1_000;
 
 interface PreparedCall {
   readonly outcome: Outcome<unknown>;
-  /** Settles the promise of the call, and takes the outcome if Redis keeps it. */
+  /** Resolves the call. Takes its outcome if Redis has kept it. */
   readonly settle: (isKept: boolean) => void;
 }
 
-/** A sandbox whose state is in Redis. A server caches it, and each call flags if it is current. */
+/** A sandbox in Redis. A server caches its state, and each call checks that it is current. */
 export class FleetSandbox {
   readonly journal: FleetJournal;
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;
-  /** Whether calls create it; else only other servers may have it. */
+  /** Whether a call creates the sandbox if it does not exist. */
   readonly #mayCreate: boolean;
-  /** What the sandbox starts from if its first use creates it. */
+  /** What the sandbox starts from if this server creates it. */
   readonly #initialStart: Start;
   #cached: CachedState;
-  /** The version of what is cached; 0 if this server knows no sandbox. */
+  /** The version of the cached state; 0 if there is none. */
   #version = 0;
-  /** Whether another server was faster the last time: then this one first reads what is newer. */
+  /** Whether another server was faster last time. Then this one reads its changes first. */
   #isBehind = false;
   readonly #queue: { prepare: () => PreparedCall; reject: (error: unknown) => void }[] = [];
   #isRunning = false;
@@ -70,7 +70,7 @@ export class FleetSandbox {
           const settle = (isKept: boolean) => resolve(this.#settle(outcome, isKept, madeAt));
           return { outcome, settle };
         } catch (error) {
-          // It counts only if the state is current.
+          // The error counts only if Redis says that the state was current.
           return { outcome: this.#sandbox.read(), settle: () => reject(error) };
         }
       };
@@ -82,14 +82,14 @@ export class FleetSandbox {
   #settle<T>(outcome: Outcome<T>, isKept: boolean, madeAt: number): T {
     const sandbox = this.#sandbox;
     const { result, exchange, edit } = outcome;
-    // Redis has the journal, and nobody undoes an edit.
+    // Redis has the journal, and edits of a fleet cannot be undone, so none is kept here.
     if (isKept) sandbox.take({ ...outcome, edit: undefined }, steadyNow() - madeAt);
     else if (exchange !== undefined) sandbox.announce(exchange);
     if (isKept && edit !== undefined) sandbox.emit({ kind: 'edit' });
     return result;
   }
 
-  /** Resolves to false if there is such a sandbox. */
+  /** Resolves to false if the sandbox exists already. */
   create(): Promise<boolean> {
     return this.#commit([], true);
   }
@@ -108,7 +108,7 @@ export class FleetSandbox {
     if (!isFollowed) this.journal.unfollow();
   }
 
-  /** Tells Redis, and so the other servers, that a reply is no longer held. */
+  /** Records in Redis, for all servers, that a reply is no longer held. */
   async endHold(exchange: ExchangeWithHold): Promise<void> {
     await this.journal.endHold(exchange);
     this.#unfollow();
@@ -161,7 +161,7 @@ export class FleetSandbox {
     this.#isRunning = false;
   }
 
-  /** Runs what waits, each on the state that the one before leaves. */
+  /** Runs the waiting calls, each on the state that the previous one left. */
   #runBatch(): readonly PreparedCall[] {
     const sandbox = this.#sandbox;
     const calls: PreparedCall[] = [];
@@ -169,22 +169,22 @@ export class FleetSandbox {
       const { snapshots } = sandbox.read().state;
       const call = prepare();
       const { state, clears } = call.outcome;
-      // What it clears comes before it.
+      // A call that clears the journal must be the first of its batch.
       if (clears !== undefined && calls.length > 0) break;
       sandbox.unsaved = state;
       calls.push(call);
-      // A snapshot refers to what the batch leaves.
+      // A snapshot refers to the state at the end of the batch, so it has to be the last.
       if (state.snapshots !== snapshots) break;
     }
     sandbox.unsaved = undefined;
     return calls;
   }
 
-  /** Asks Redis to keep what calls do. False if they ran on an old state: this server has the present one now. */
+  /** Asks Redis to keep the outcomes. False if the state was outdated; now it is the newest. */
   async #commit(calls: readonly PreparedCall[], isNew = false): Promise<boolean> {
     const { redis, counts, updateScript, maxSandboxes } = this.#context;
     const exchanges = calls.flatMap(({ outcome }) => outcome.exchange ?? []);
-    // A release must not come before somebody listens.
+    // Subscribe before Redis knows of the hold, so as not to miss its release.
     if (exchanges.some(isHeld)) await this.journal.follow();
     const until = redis.deadline;
     const { cached, version, args } = this.#writeUpdate(calls, exchanges, isNew, until);
@@ -212,7 +212,7 @@ export class FleetSandbox {
         return false;
       case 'gone':
         if (this.#version !== 0) return this.#forget();
-        // One that is not to be created answers like a new one.
+        // A sandbox that must not be created answers like a new one, but keeps nothing.
         for (const { settle } of calls) settle(false);
         return true;
       case 'full':
@@ -222,7 +222,7 @@ export class FleetSandbox {
     }
   }
 
-  /** The arguments in the order that `updateScript` reads, and what this server knows once they are kept. */
+  /** The arguments of `updateScript` in its order, and the cached state once they are kept. */
   #writeUpdate(
     calls: readonly PreparedCall[],
     exchanges: readonly Exchange[],
@@ -288,7 +288,7 @@ export class FleetSandbox {
     this.#cached = cached;
     this.#version = version;
     this.#sandbox.state = cached.state;
-    // Another server may have created it like another one.
+    // Another server may have created the sandbox with another start.
     this.#sandbox.start = cached.state.settings.start;
   }
 }

@@ -3,13 +3,13 @@ import type { Exchange } from '../../core/sandbox/exchange.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { COMPACT_TOTALS, sandboxKey } from './scripts.ts';
 
-/** How many texts may wait to be added up. */
+/** How many texts may wait to be summed up. */
 const MAX_WAITING_TEXTS = 64;
 
 /**
- * What exchanges add; empty if it is nothing.
+ * What exchanges add to the totals, as text; empty if nothing.
  *
- * @param first their first number; Redis adds that of the exchange before an update
+ * @param first the number of their first exchange, relative to the last one before the update
  */
 export function writeTotals(
   exchanges: readonly Exchange[],
@@ -35,12 +35,12 @@ async function readTexts(redis: RedisConnection, sandbox: string) {
   return { texts, totals };
 }
 
-/** The totals of a sandbox; without a name, those of deleted ones and cleared journals. */
+/** The totals of a sandbox; without a name, those of deleted sandboxes and cleared journals. */
 export async function readTotals(redis: RedisConnection, sandbox = ''): Promise<Totals> {
   return (await readTexts(redis, sandbox)).totals;
 }
 
-/** Replaces many texts by one that has their sum. */
+/** Replaces many texts by one with their sum. */
 export function compactTotals(redis: RedisConnection, count: unknown, sandbox = ''): void {
   if (Number(count) < MAX_WAITING_TEXTS) return;
   const sum = async () => {

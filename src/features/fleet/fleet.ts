@@ -30,14 +30,14 @@ import {
 import { RedisConnection } from './redis-connection.ts';
 import { DELETE_SANDBOX, HEARTBEAT, LIST_SANDBOXES, updateScript } from './scripts.ts';
 
-/** A server forgets those beyond that nobody used for a minute: their next use reads them again. */
+/** Beyond this many, a server drops sandboxes unused for a minute, and reads them on next use. */
 const MAX_IN_MEMORY = 10_000;
 const UNUSED_MS = 60_000;
 
-/** How long `health` says that Redis has lost its data. */
+/** How long `health` reports that Redis has lost its data. */
 const NOTICE_MS = 60_000;
 
-/** How many sandboxes are read at once: others' calls run in between. */
+/** How many sandboxes are listed at once, so that other servers' calls run in between. */
 const PAGE = 500;
 
 /** Joins the servers of a fleet. @throws StorageError */
@@ -65,7 +65,7 @@ function createContext(
   const address = parseRedisAddress(url);
   if (address === undefined) throw new StorageError(`shared: expected ${REDIS_ADDRESS_FORM}`);
   const { fleetTtl: ttl = FLEET_DEFAULTS.fleetTtl, journal: capacity = DEFAULTS.journal } = options;
-  // All databases of a Redis share its channels, so the name has the database.
+  // Channels are common to all databases of a Redis, so their names include the database.
   const prefix = `petstore-mock:${address.name}:${address.database}:${hashStart(start, agreed)}`;
   return {
     redis: new RedisConnection(address, prefix, options.onNotice),
@@ -81,8 +81,8 @@ function createContext(
 }
 
 /**
- * A server with another version, which may write states in another way, or with other settings is of another
- * fleet, which begins anew beside this one.
+ * Servers with another version or other settings form another fleet beside this one, because they
+ * may write states differently.
  */
 function hashStart({ store, scenarios, options: _, ...start }: Start, agreed: unknown): string {
   const definitions = writeJson(scenarios.map(({ definition }) => definition));
@@ -94,7 +94,7 @@ function hashStart({ store, scenarios, options: _, ...start }: Start, agreed: un
   return hash.digest('hex').slice(0, 12);
 }
 
-/** Keeps the sandboxes of all servers in Redis. */
+/** The persistence of a server in a fleet: all sandboxes are in Redis. */
 class Fleet implements Storage, ServerPersistence {
   readonly isShared = true;
   readonly whyNoUndo =
@@ -103,7 +103,7 @@ class Fleet implements Storage, ServerPersistence {
   readonly #joinedAt = steadyNow();
   readonly #opened = new WeakMap<Sandbox, FleetSandbox>();
   readonly #served = new Totals();
-  /** Ends of holds that are on their way to Redis. */
+  /** Ends of holds that are being sent to Redis. */
   readonly #ending = new Set<Promise<void>>();
   #sandboxes: Sandboxes | undefined;
   #token: string = crypto.randomUUID();
@@ -117,7 +117,7 @@ class Fleet implements Storage, ServerPersistence {
     context.redis.onChecked = () => void this.sendHeartbeat().catch(() => {});
   }
 
-  /** Tells the other servers of this one and what it uses, and looks whether Redis still has the fleet. */
+  /** Tells others that this server is alive and what it uses. Checks that Redis has the fleet. */
   async sendHeartbeat(): Promise<void> {
     const { redis, server, ttl } = this.#context;
     const known = [...(this.#sandboxes ?? [])];
@@ -125,7 +125,7 @@ class Fleet implements Storage, ServerPersistence {
     const forgotten = known.filter(({ unused }) => unused > UNUSED_MS);
     const excess = Math.max(0, known.length - MAX_IN_MEMORY);
     for (const { name } of forgotten.slice(0, excess)) this.#sandboxes?.remove(name);
-    // The token stays, and what follows it tells the data of Redis from what it had before a loss.
+    // The token is the same for ever. The random part after it changes if Redis loses its data.
     const token = `${this.controlToken} ${crypto.randomUUID()}`;
     const args = [server, `${ttl}`, token, ...used.map(({ name }) => name)];
     const reply = await redis.eval(HEARTBEAT, args);
@@ -207,7 +207,7 @@ class Fleet implements Storage, ServerPersistence {
     return this.#open(sandbox).subscribe(listener);
   }
 
-  /** Reports the exchange of a call whose outcome Redis did not keep. */
+  /** Announces the exchange of a call whose outcome Redis did not keep. */
   keepFailed<T>(sandbox: Sandbox, compute: () => Outcome<T>): T {
     const { exchange, result } = compute();
     if (exchange !== undefined) sandbox.announce(exchange);
@@ -236,9 +236,9 @@ class Fleet implements Storage, ServerPersistence {
   }
 
   async unused(): Promise<ReadonlyMap<string, number>> {
-    // A Redis that is full takes none, and sandboxes are listed to be deleted.
+    // A full Redis refuses heartbeats, but sandboxes must still be listed in order to delete some.
     await this.sendHeartbeat().catch(() => {});
-    // These exist before their first use.
+    // These sandboxes exist before their first use.
     const age = steadyNow() - this.#joinedAt;
     const permanent = PERMANENT_SANDBOXES.map((name) => [name, age] as const);
     const unused = new Map(permanent);
@@ -275,7 +275,7 @@ class Fleet implements Storage, ServerPersistence {
     return false;
   }
 
-  /** Answers `health` with 503 for a while, so that a proxy sends no more requests before this server closes. */
+  /** Answers `health` with 503 for a while, so that proxies send nothing more before the close. */
   async drain(): Promise<void> {
     this.#isDraining = true;
     const { drain = FLEET_DEFAULTS.drain } = this.#context.options;

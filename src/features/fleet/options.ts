@@ -27,7 +27,7 @@ export function parseRedisAddress(text: string) {
     /** The name of the fleet. */
     name: name[1] ?? 'default',
     ...readCredentials(url),
-    /** The address for messages, without credentials. */
+    /** The address without credentials, for messages. */
     shown: `${protocol}//${hostname}:${port}/${database}`,
   };
 }
@@ -45,19 +45,19 @@ export const FLEET_DEFAULTS = { fleetTtl: DAY_MS, drain: 2_000 };
 
 export const FLEET_OPTIONS = {
   Store: {
-    /** The address of a Redis through which servers share all sandboxes: `redis://HOST:PORT/DB#NAME`. */
+    /** The URL of a Redis through which servers share sandboxes: `redis://HOST:PORT/DB#NAME`. */
     shared: forServe(
       REDIS,
       'Share sandboxes through this Redis, such as redis://127.0.0.1:6379/0#team.',
       { excludes: ['db', 'watch', 'scenarioFolder'] },
     ),
-    /** Milliseconds after which Redis forgets what no server of the fleet uses. */
+    /** Milliseconds after which Redis deletes what no server of the fleet has used. */
     fleetTtl: forServe(
       inMilliseconds('DURATION', IDLE_TIME, atLeast(1000)),
       'With --shared: forget what was not used for this long.',
       { default: writeDuration(FLEET_DEFAULTS.fleetTtl) },
     ),
-    /** Milliseconds for which `health` answers 503 before a server of a fleet closes. */
+    /** Milliseconds for which `health` answers 503 before a server closes. */
     drain: forServe(
       inMilliseconds('DURATION', WAIT_TIME, atLeast(0)),
       'With --shared: answer health with 503 for this long before closing.',

@@ -1,4 +1,4 @@
-// Alone imports the client of Redis: the build bundles it into a file that only `--shared` loads.
+// Only this file imports the client of Redis, which the build bundles apart for `--shared`.
 
 import { EventEmitter, once } from 'node:events';
 import { isIP } from 'node:net';
@@ -16,22 +16,22 @@ import { steadyNow } from '../../core/service/clock.ts';
 import type { RedisAddress } from './options.ts';
 import type { Script } from './scripts.ts';
 
-/** The first version that the scripts were tested with. */
+/** The oldest version with which the scripts are tested. */
 const MIN_VERSION = 6.2;
 
 /** How long a call waits for Redis. */
 const CALL_TIMEOUT_MS = 5000;
 
-/** How long Redis may be silent. A large reply that arrives slowly counts as silence, too. */
+/** How long Redis may be silent, even within a large reply. */
 const REPLY_TIMEOUT_MS = 3000;
 
-/** How often a connection is checked: a peer that was paused or cut off keeps it open. */
+/** How often the connection is checked, since a paused or unplugged peer does not close it. */
 const CHECK_INTERVAL_MS = 500;
 
-/** The pause before the next attempt to connect, or to run a command that Redis refused for now. */
+/** The pause before connecting again, or repeating a command that Redis refused for now. */
 const RETRY_AFTER_MS = 100;
 
-/** Replies of a Redis that is starting or failing over: the command was not run, and may be soon. */
+/** Errors of a Redis that is starting or failing over: the command did not run, so repeat it. */
 const RETRYABLE = /^(?:LOADING|MASTERDOWN|BUSY|READONLY)\b|-READONLY\b/;
 
 const NO_REPLY = `no reply within ${REPLY_TIMEOUT_MS} ms`;
@@ -41,35 +41,35 @@ const REPLICA = 'it is a replica, which accepts no writes (READONLY)';
 export interface Channel {
   readonly name: string;
   readonly onMessage: (message: string | Buffer) => void;
-  /** Called once the channel is followed, and again whenever messages may have been missed. */
+  /** Called after each subscription, hence whenever messages may have been missed. */
   readonly onReady: () => void;
 }
 
 interface RunOptions {
-  /** The script that an EVALSHA runs, to send it if Redis does not know it yet. */
+  /** The Lua source for an EVALSHA, in case Redis does not have the script yet. */
   readonly script?: Script;
-  /** Whether to run it twice would be wrong. If the connection breaks, nobody knows whether it was run. */
+  /** Whether it must not run twice. If the connection breaks, it is unknown whether it ran. */
   readonly once?: boolean;
   readonly until?: number;
 }
 
-/** One connection, which all commands and channels share. The client makes it again whenever it is lost. */
+/** The only connection, for all commands and channels. It is restored whenever it breaks. */
 export class RedisConnection {
   readonly address: RedisAddress;
-  /** What all keys begin with. */
+  /** The prefix of all keys. */
   readonly prefix: string;
-  /** Called as soon as there is a connection, and every half second while it lasts. */
+  /** Called when the connection is made, and every half second while it lasts. */
   onChecked: () => void = () => {};
   /** How long the latest check of the connection took, in milliseconds. */
   roundTrip = 0;
   readonly #client: ReturnType<typeof openClient>;
   readonly #onNotice: (message: string) => void;
   readonly #channels = new Set<Channel>();
-  /** Emits `news` when there is a connection, or no hope of one. */
+  /** Emits `news` when Redis becomes usable, or will never be. */
   readonly #events = new EventEmitter().setMaxListeners(0);
-  /** By how much the clock of Redis is ahead of `steadyNow`, in milliseconds, at least. */
+  /** The least difference by which the clock of Redis is ahead of `steadyNow`, in milliseconds. */
   #ahead = 0;
-  /** Why Redis cannot be used; undefined while it can. */
+  /** Why Redis is unusable; undefined while it can be used. */
   #failure: string | undefined = 'not connected yet';
   #downSince = steadyNow();
   #isFirst = true;
@@ -89,13 +89,13 @@ export class RedisConnection {
     return this.#failure && `${this.address.shown} cannot be reached (${this.#failure})`;
   }
 
-  /** When a call that begins now has failed. */
+  /** When a call that begins now gives up. */
   get deadline(): number {
-    // Calls that come long after Redis was lost do not wait for it again.
+    // If Redis has been away for long, calls fail at once instead of waiting again.
     return (this.#failure === undefined ? steadyNow() : this.#downSince) + CALL_TIMEOUT_MS;
   }
 
-  /** A deadline by the clock of Redis, or a little earlier. */
+  /** A deadline on the clock of Redis, or a little before. */
   timeOf(deadline: number): number {
     return Math.floor(deadline + this.#ahead);
   }
@@ -126,7 +126,7 @@ export class RedisConnection {
           if (steadyNow() > until || !RETRYABLE.test(message)) {
             throw new StorageError(`${this.address.shown} answers ${message}`);
           }
-          // After a failover, the address leads to another one.
+          // After a failover, connecting anew reaches the new primary.
           if (message.includes('READONLY')) this.#reconnect(new Error(REPLICA));
           await delay(RETRY_AFTER_MS);
         }
@@ -170,7 +170,7 @@ export class RedisConnection {
 
   #reconnect(error: unknown): void {
     this.#lose(error);
-    // A client that is not ready connects already.
+    // A client that is not ready is connecting already.
     if (!this.#client.isReady && !this.#isClosed) return;
     this.#client.destroy();
     if (!this.#isClosed) this.#connect();
@@ -184,13 +184,13 @@ export class RedisConnection {
     if (this.#isClosed || isFinal(error)) this.#events.emit('news');
   }
 
-  /** Asks what server is there, which every user may, as long as the connection lasts. */
+  /** Checks the server with commands that every user may run, while the connection lasts. */
   async #check(): Promise<void> {
     const client = this.#client;
     const { socketEpoch } = client;
     const isOver = () => !client.isReady || client.socketEpoch !== socketEpoch;
     while (!isOver()) {
-      // The client would wait for ever for a peer that is silent.
+      // The client itself would wait for a silent peer for ever.
       const late = () => this.#reconnect(new Error(NO_REPLY));
       const timer = setTimeout(late, REPLY_TIMEOUT_MS);
       try {
@@ -201,7 +201,7 @@ export class RedisConnection {
         checkServer(Object(server));
         const [seconds, microseconds] = Object(time);
         this.roundTrip = received - sent;
-        // Redis read its clock before this moment, so that it is at least so far by now.
+        // Redis read its clock before this moment, so now it shows at least this.
         this.#ahead = Number(seconds) * 1000 + Number(microseconds) / 1000 - received;
         this.#becomeUsable();
         this.onChecked();
@@ -229,7 +229,7 @@ function openClient({ tls, host, port, username, password, database }: RedisAddr
     host,
     port,
     connectTimeout: REPLY_TIMEOUT_MS,
-    // Ends a silent handshake. Later, what is written keeps a silent connection open.
+    // Ends a silent handshake. After that, `#check` notices silence.
     socketTimeout: REPLY_TIMEOUT_MS,
     reconnectStrategy: RETRY_AFTER_MS,
   } as const;
@@ -239,16 +239,16 @@ function openClient({ tls, host, port, username, password, database }: RedisAddr
     database,
     ...(username !== '' && { username }),
     ...(password !== '' && { password }),
-    // It would not say whether a command was sent.
+    // With its queue, the client could not tell whether a command was sent.
     disableOfflineQueue: true,
     disableClientInfo: true,
     maintNotifications: 'disabled',
-    // Nothing waits in a queue. A timer for each command costs a tenth of a request.
+    // Nothing waits in a queue. Timers for each command would cost a tenth of a request.
     commandOptions: { timeout: 0 },
   });
 }
 
-/** @throws an error that is final, unless the server is a replica: it can become the primary */
+/** @throws a final error, or one to retry after for a replica, which can become the primary */
 function checkServer({ version, mode, role }: Readonly<Record<string, string>>): void {
   if (Number.parseFloat(version ?? '') < MIN_VERSION) {
     throw new ErrorReply(`expected Redis ${MIN_VERSION} or later, found ${version}`);

@@ -1,4 +1,4 @@
-// What Redis runs as one step, in Lua.
+// Lua scripts, each of which Redis runs atomically.
 
 import { createHash } from 'node:crypto';
 import { PERMANENT_SANDBOXES } from '../../core/limits.ts';
@@ -32,7 +32,7 @@ export interface Script {
 export const sandboxKey = (prefix: string, name: string, part: string) =>
   `${prefix}:${name}:${part}`;
 
-/** Shared by all scripts. Redis may be full when totals are moved: then they are lost, but a sandbox can be deleted. */
+/** Begins all scripts. If Redis is full, moved totals are lost, but deleting still works. */
 const PRELUDE = `
 local call, prefix, name = redis.call, KEYS[1], ARGV[1]
 local function key(part, of) return prefix .. ':' .. (of or name) .. ':' .. part end
@@ -78,10 +78,10 @@ const script = (body: string): Script => {
   return { text, hash: createHash('sha1').update(text).digest('hex') };
 };
 
-/** What an update does, a letter for each. */
+/** What an update does, as letters. */
 export const UPDATE_FLAGS = { write: 'w', create: 'c', edit: 'e', clear: 'j', clearTotals: 't' };
 
-/** When the journals have too many bytes, one of so many at random loses exchanges: that used longest ago. */
+/** If the journals have too many bytes, the least recently used of this many random ones is cut. */
 const CANDIDATES = 8;
 
 const MAX_DROPPED = 5000;
@@ -186,7 +186,7 @@ if string.find(flags, 'e') then call('PUBLISH', state, 'edit ' .. server) end
 return {'committed', number, generation, sums}
 `);
 
-/** Returns `generation`, the latest number, the latest that was cleared, and how many are kept, if there are any. */
+/** Returns `generation`, the latest and the last cleared number, and the count of exchanges. */
 export const READ_SIZE = script(`
 local head = call('HMGET', state, 'generation', 'number', 'cleared')
 return head[1] and {head[1], tonumber(head[2] or 0), tonumber(head[3] or 0), call('HLEN', journal) / 2}
@@ -211,7 +211,7 @@ call('PUBLISH', state, 'claim')
 return {claimed, call('HLEN', held)}
 `);
 
-/** ARGV: name, generation, number, head of the exchange, server, totals. */
+/** Ends a hold. ARGV: name, generation, number, head of the exchange, server, totals. */
 export const END_HOLD = script(`
 local generation, number, head, server, added = unpack(ARGV, 2, 6)
 if call('HGET', state, 'generation') ~= generation then return end
@@ -225,7 +225,7 @@ if added ~= '' then call('RPUSH', totals, added) end
 call('PUBLISH', state, 'hold ' .. server .. ' ' .. number)
 `);
 
-/** Puts what totals add up to in their place. ARGV: name, empty for past ones; the first text, how many, their sum. */
+/** Replaces totals by their sum. ARGV: name (empty for past ones), first text, count, sum. */
 export const COMPACT_TOTALS = script(`
 local list, first, size, sum = name == '' and past or totals, unpack(ARGV, 2, 4)
 if call('LINDEX', list, 0) ~= first then return end
@@ -249,7 +249,7 @@ end
 return {#flat / 2, gone, unused}
 `);
 
-/** Takes no memory. ARGV: name, milliseconds that it must be unused, TTL. Returns how many totals wait, or nothing. */
+/** Needs no memory. ARGV: name, minimum idle milliseconds, TTL. Returns how many totals wait. */
 export const DELETE_SANDBOX = script(`
 local used, least, ttl = call('ZSCORE', sandboxes, name), unpack(ARGV, 2, 3)
 if call('EXISTS', state) == 0 or used and clock() - used < tonumber(least) then return nil end

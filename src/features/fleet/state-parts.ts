@@ -20,26 +20,26 @@ import {
   writeRecords,
 } from './store-parts.ts';
 
-/** The version of each part that differs from the start. */
+/** The versions of parts that differ from the start. */
 export type Versions = ReadonlyMap<string, number>;
 
 interface StoredSnapshot {
   readonly store: Store;
-  /** The versions of its parts. A snapshot refers to them, also after they were replaced. */
+  /** The versions of its parts, which Redis keeps for the snapshot even after later changes. */
   readonly versions: Versions;
 }
 
-/** What a server knows of a sandbox in Redis. */
+/** A server's copy of a sandbox in Redis. */
 export interface CachedState {
   readonly state: State;
   readonly versions: Versions;
   readonly snapshots: ReadonlyMap<string, StoredSnapshot>;
 }
 
-/** Redis has no such part any more: the sandbox has changed meanwhile, or was created anew. */
+/** Thrown if Redis no longer has a part: the sandbox has changed or was created anew. */
 export class MissingPartError extends Error {}
 
-/** Reads the texts of fields, each of a part and its version. */
+/** Reads the texts of fields, each of a part in one version. */
 type ReadFields = (fields: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
 const SNAPSHOTS = 'snapshots';
@@ -57,7 +57,7 @@ function parseRows(rows: readonly unknown[]) {
   return { versions, texts };
 }
 
-/** What cannot be read was written by no server of this fleet. */
+/** Creates the error for data that no server of this fleet can have written. */
 export function corruptDataError(what: string, error: unknown): StorageError {
   const why = error instanceof Error ? error.message : String(error);
   return new StorageError(
@@ -70,10 +70,10 @@ function storeVersions(versions: Versions): Versions {
 }
 
 /**
- * What a server knows once an update is kept, the parts that this writes, and the fields that nothing refers
- * to any more.
+ * Returns the parts to write for a new state, the fields that are no longer needed, and what the
+ * server then has in its cache.
  *
- * @param isNew whether the sandbox begins, which its settings and clock tell
+ * @param isNew whether the sandbox is new, so that its settings and clock are written, too
  */
 export function writeParts(cached: CachedState, after: State, version: number, isNew: boolean) {
   const { state, versions: before, snapshots: earlier } = cached;
@@ -112,8 +112,8 @@ export function writeParts(cached: CachedState, after: State, version: number, i
 }
 
 /**
- * @param rows of each part its name, its version, and its text if it is newer than what a server knows
- * @param fetchFields reads the texts of fields in Redis, in their order
+ * @param rows name and version of each part, and its text if it is newer than the cached one
+ * @param fetchFields reads the texts of fields from Redis, in their order
  * @throws MissingPartError
  */
 export async function readNewParts(
@@ -157,7 +157,7 @@ export async function readNewParts(
   return { state: { ...state, snapshots: stores }, versions, snapshots };
 }
 
-/** Makes a state of another one by reading the parts that differ. Records without a version are as at the start. */
+/** Makes a state from another by reading changed parts. Records without a version are initial. */
 async function readState(
   base: State,
   before: Versions,
@@ -184,7 +184,7 @@ async function readState(
   return state;
 }
 
-/** Redis does not keep `past`: each server remembers that of its own calls. */
+/** The state's members in Redis. `past` is not: each server has its own, for rules with `lag`. */
 type MemberName = Exclude<keyof State, 'store' | 'snapshots' | 'past'>;
 
 interface Codec<Value> {
@@ -194,7 +194,7 @@ interface Codec<Value> {
 
 const pack = (value: unknown) => (value instanceof Map ? { entries: [...value] } : value);
 
-/** Writes maps, and objects of maps, as JSON. A server of this version has written what it reads. */
+/** Writes maps, and objects with maps, as JSON. Reading needs no checks: this version wrote it. */
 const asJson = <Value extends object>(): Codec<Value> => ({
   write(value) {
     if (value instanceof Map) return JSON.stringify(pack(value));
@@ -221,7 +221,7 @@ const MEMBERS: { readonly [Name in MemberName]: Codec<State[Name]> } = {
 
 const MEMBER_NAMES = Object.keys(MEMBERS).filter((name): name is MemberName => name in MEMBERS);
 
-/** The parts that differ, but snapshots, which refer to parts. */
+/** The parts that differ. Snapshots are written apart, as they refer to parts. */
 export function changedParts(before: State, after: State): NamedPart[] {
   const write = <Name extends MemberName>(name: Name): NamedPart => [
     name,
@@ -240,7 +240,7 @@ interface SettingsJson extends Pick<Settings, 'byHand' | 'startedAt'> {
   readonly active?: readonly NamedDefinition[];
 }
 
-/** Its scenarios are left out while they are those of the start. */
+/** Leaves out the scenarios if they are those of the start. */
 function writeSettings({ start, active, byHand, startedAt }: Settings): string {
   const sources = active.map(({ name, definition }) => [name, writeJson(definition)]);
   return JSON.stringify({
@@ -265,7 +265,7 @@ async function readSettings(json: string, ownStart: Start): Promise<Settings> {
   });
 }
 
-/** A scenario of the start may come from a file here. Others ship, or a client has sent them. */
+/** Finds a scenario of the start, which may be a file here. Others are shipped or were sent. */
 function readScenario([name, definition]: NamedDefinition, { scenarios }: Start): Scenario {
   const ofStart = scenarios.find(
     (scenario) => scenario.name === name && writeJson(scenario.definition) === definition,

@@ -12,10 +12,10 @@ import { cachedRecordText } from '../../core/store/store-text.ts';
 
 export type NamedPart = readonly [name: string, text: string];
 
-/** A collection is written in parts of 32 ids, so that a change does not write all of it. */
+/** A part of a collection has 32 ids, so that a change writes only a part. */
 const PART_BITS = 5n;
 
-/** A part without a number is the highest id that was ever used. */
+/** A part without a number has the highest id that was ever used. */
 interface StorePart {
   readonly collection: CollectionName;
   readonly number: bigint | undefined;
@@ -67,7 +67,7 @@ export function readRecords(store: Store, { collection, number }: StorePart, tex
   return { ...store, [collection]: store[collection].withHighestId(highestId) };
 }
 
-/** Parses only those that differ. */
+/** Parses only the parts that differ. */
 function replaceRecords<Name extends CollectionName>(
   store: Store,
   name: Name,

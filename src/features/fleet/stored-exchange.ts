@@ -2,12 +2,12 @@ import type { Exchange } from '../../core/sandbox/exchange.ts';
 import { withoutBodies } from '../../core/sandbox/journal.ts';
 import { corruptDataError } from './state-parts.ts';
 
-/** Larger bodies are not kept: servers read them, and Redis has them for each exchange. */
+/** The largest body that is kept, in bytes: every server reads it, for each exchange. */
 const MAX_BODY_BYTES = 16 * 1024;
 
 type Body = Exchange['request']['body'];
 
-/** A body in JSON, which has no bytes. */
+/** A body in JSON, which has no type for bytes. */
 type Packed = string | { readonly latin1: string } | undefined;
 
 const pack = (body: Body): Packed =>
@@ -16,7 +16,7 @@ const pack = (body: Body): Packed =>
 const unpack = (body: Packed): Body =>
   typeof body === 'object' ? Buffer.from(body.latin1, 'latin1') : body;
 
-/** Writes apart what filters look at, unless they look for words: most reads need only this head. */
+/** Writes the head, which most reads need, apart from the rest, which only text searches need. */
 export function writeExchange(exchange: Exchange): readonly [head: string, rest: string] {
   const { request, reply, ...members } = withoutBodies(exchange, MAX_BODY_BYTES);
   const { body, decoded, ...others } = request;
@@ -24,7 +24,7 @@ export function writeExchange(exchange: Exchange): readonly [head: string, rest:
   return [JSON.stringify({ ...members, request: others }), JSON.stringify(rest)];
 }
 
-/** @param rest left out if nobody needs it */
+/** @param rest left out if it is not needed */
 export function readExchange(number: number, head: string, rest = '{}'): Exchange {
   try {
     const { request, ...members } = JSON.parse(head);

@@ -1,6 +1,6 @@
 import { addHandlers } from '../../core/control/added-handlers.ts';
 
-/** The journal in HAR, the format of the developer tools of browsers. */
+/** The journal as HAR, the format of the browsers' developer tools. */
 export const HAR = addHandlers(
   'har',
   ['exportRequests'],

@@ -4,14 +4,14 @@ import { MAX_DELAY_MS } from '../../core/service/settings-shapes.ts';
 import { createResponse, networkError } from './create-response.ts';
 import { delay } from './waiting.ts';
 
-/** How long a caller waits that gets no reply, in milliseconds. */
+/** How long a caller waits before it gets an error in place of a reply, in milliseconds. */
 const SILENCES: Readonly<Record<FaultWith<'replaces'>['kind'], number>> = {
   reset: 0,
   close: 0,
   hang: MAX_DELAY_MS,
 };
 
-/** What a caller of `fetch` sees of a fault. Rejects where it sees no reply. */
+/** What a caller of `fetch` gets under a fault. Rejects if that is no reply at all. */
 export async function breakResponse(
   fault: WireFault,
   reply: WireReply | undefined,
@@ -40,7 +40,7 @@ function breakOff(start: Uint8Array, error: Error): ReadableStream<Uint8Array> {
   });
 }
 
-/** Sends each piece when it is due by the clock: the delays of timers would add up. */
+/** Sends each piece at its time by the clock, since delays of timers would add up. */
 function sendPieces(pieces: readonly SlowPiece[], signal: AbortSignal): ReadableStream<Uint8Array> {
   const start = performance.now();
   const left = pieces.values();

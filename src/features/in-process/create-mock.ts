@@ -15,14 +15,14 @@ import { BUNDLED_HANDLERS, bundledVersion, shippedText } from './shipped-files.t
 
 const PLATFORM: Platform = { ...WEB_PLATFORM, shippedText };
 
-/** A name that no resolver knows, so that a request which misses the mock reaches nobody. */
+/** A host that no DNS resolves, so that a request past the mock reaches nobody. */
 const ADDRESS = { root: 'http://petstore-mock.test', sandbox: DEFAULT_SANDBOX };
 
-/** A mock in this process, with its default sandbox. */
+/** A mock in this process. It controls its default sandbox. */
 export interface Mock extends ControlledMock, AsyncDisposable {
   /**
-   * Answers any request whose path is one of the service or of the control API, whatever its host.
-   * Rejects as a `fetch` does whose connection breaks, and once its signal aborts.
+   * Answers requests for the service and the control API, whatever their host. Rejects like `fetch`
+   * on a broken connection, and when its signal aborts.
    */
   fetch(this: void, input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Releases held replies and ends the streams. */
@@ -40,7 +40,7 @@ export interface Mock extends ControlledMock, AsyncDisposable {
 export function createMock(given: CreateMockOptions = {}): Mock {
   const options = guardCallbacks(given, PLATFORM);
   const opening = open(options, readOptions(options, PLATFORM));
-  // Each call rejects with it.
+  // Every call reports this error, so it is no unhandled rejection.
   opening.catch(() => {});
   const fetch: Mock['fetch'] = async (input, init) => {
     const { service, control } = await opening;
@@ -62,7 +62,7 @@ async function open(
   { store, generate, scenarios }: ReturnType<typeof readOptions>,
 ) {
   const { seed = DEFAULTS.seed } = options;
-  // Imported here, as below: it loads the names of animals.
+  // Imported late, as it loads the word lists for names of animals.
   const generator = generate && (await import('../../core/store/generate-store.ts'));
   const generated = await generator?.generateStore({ ...generate, seed }, PLATFORM);
   const start = createStart(options, generated ?? store, await loadScenarios(scenarios, seed));
@@ -71,7 +71,7 @@ async function open(
   const control = {
     ...{ sandboxes, persistence, platform },
     endpoints: listEndpoints(BUNDLED_HANDLERS),
-    // Whoever can call `fetch` is in this process.
+    // Only code in this process can call this `fetch`.
     guard: () => undefined,
     version: bundledVersion,
   };
@@ -80,7 +80,7 @@ async function open(
 
 async function loadScenarios(given: ReturnType<typeof readOptions>['scenarios'], seed: number) {
   if (given.length === 0) return [];
-  // Imported here, since it loads the parser of YAML.
+  // Imported late, as it loads the YAML parser.
   const { resolveScenarios, scenariosByName } = await import(
     '../../core/scenario/resolve-scenarios.ts'
   );

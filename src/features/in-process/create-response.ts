@@ -20,12 +20,12 @@ export function createResponse(
 function contentOf(body: Body, headers: RawHeaders) {
   if (body === undefined) return null;
   if (body instanceof Uint8Array) return new Uint8Array(body);
-  // A `Response` gives a text without a type one of its own.
+  // A `Response` adds a Content-Type of its own to a text without one.
   const isTyped = typeof body !== 'string' || findHeader(headers, 'content-type') !== undefined;
   return isTyped ? body : new TextEncoder().encode(body);
 }
 
-/** Streams a long text as fast as the client reads it. */
+/** Streams a long text at the speed at which the client reads. */
 export function streamPieces(pieces: Iterable<string>): ReadableStream<Uint8Array> {
   const chunks = joinChunks(pieces);
   return new ReadableStream({
@@ -37,7 +37,7 @@ export function streamPieces(pieces: Iterable<string>): ReadableStream<Uint8Arra
   });
 }
 
-/** Streams events until the mock or the client ends them. */
+/** Streams events until the mock or the client ends the stream. */
 export function streamEvents(
   begin: (sink: EventSink) => void,
   signal: AbortSignal,
@@ -82,7 +82,7 @@ export function streamEvents(
   });
 }
 
-/** The error with which Node's own `fetch` reports a broken connection. */
+/** The error of Node's `fetch` for a broken connection. */
 export function networkError(message: string, { kind }: Pick<Fault, 'kind'>): TypeError {
   const cause = Object.assign(new Error(`the mock broke the connection: ${kind}`), {
     code: 'ECONNRESET',

@@ -25,16 +25,16 @@ import {
 import { createResponse, networkError, streamEvents, streamPieces } from './create-response.ts';
 import { delay, onAbort, untilAborted } from './waiting.ts';
 
-/** A request as a server would receive it. */
+/** A request in the form in which a server would receive it. */
 interface ReceivedRequest extends RequestHead {
   readonly origin: string;
-  /** The path and the query. */
+  /** The path with the query. */
   readonly url: string;
   readonly bytes: Uint8Array | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Answers a request as a server does, whatever its host. Rejects as `fetch` does. */
+/** Answers a request like a server, whatever its host. Rejects like `fetch`. */
 export async function dispatchFetch(
   request: Request,
   service: ServiceParts,
@@ -65,7 +65,7 @@ async function receive(request: Request): Promise<ReceivedRequest> {
   for (const [name, value] of request.headers) add(name, value);
   const hasNone = method === 'GET' || method === 'HEAD';
   const bytes = hasNone ? undefined : new Uint8Array(await request.arrayBuffer());
-  // A client adds this header when it sends the request.
+  // A real client adds this header when it sends the request.
   if (bytes?.length) add('content-length', String(bytes.length));
   return {
     method,
@@ -86,7 +86,7 @@ function limitBody({ bytes }: Pick<ReceivedRequest, 'bytes'>, limit: number): Re
   return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
 }
 
-/** Sandboxes whose next call meets a reset, as if `fetch` had one connection to each. */
+/** Sandboxes whose next call fails, as if `fetch` had one connection to each that was reset. */
 const stale = new WeakSet<Sandbox>();
 
 async function callService(
@@ -109,7 +109,7 @@ async function callService(
   const { fault, reply } = exchange;
   if (hasEffect(fault, 'outlasts')) stale.add(sandbox);
   if (isWireFault(fault)) {
-    // Imported here, since few mocks have faults.
+    // Imported late, because few mocks have faults.
     const { breakResponse } = await import('./broken-response.ts');
     return breakResponse(fault, reply, sent);
   }
@@ -117,7 +117,7 @@ async function callService(
   return createResponse(reply.status, reply.headers, reply.body, reply.phrase);
 }
 
-/** @returns undefined if the service answers */
+/** @returns undefined if the service has to answer */
 async function callControl(
   { method, headers, origin, signal, ...sent }: ReceivedRequest,
   target: ControlTarget,

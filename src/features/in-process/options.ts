@@ -27,26 +27,26 @@ import type { Store } from '../../core/store/store.ts';
 import { describe, suggest } from '../../core/words.ts';
 import { OBSERVERS, type Observers } from '../../server/observers.ts';
 
-/** What a mock without files takes besides the options of any mock. */
+/** Options of a mock without files, besides those of every mock. */
 const OWN_OPTIONS = {
   Code: {
-    /** The store to start from; by default the one that ships. Collections left out are empty. */
+    /** The initial store; the shipped one by default. Collections that are left out are empty. */
     fixture: inCode(withTypes<Partial<StoreState>, never>(ANY)),
-    /** Generates this many animals instead. */
+    /** How many animals to generate in place of the fixture. */
     animals: { ...inCode(AMOUNT.codeShape), excludes: ['fixture'] },
-    /** Generates this many orders instead. */
+    /** How many orders to generate in place of the fixture. */
     orders: { ...inCode(AMOUNT.codeShape), excludes: ['fixture'] },
-    /** Names of scenarios that ship, or scenarios; later ones win. */
+    /** Names of shipped scenarios, or scenarios as objects. Later ones win. */
     scenarios: inCode(withTypes<readonly (ScenarioName | ScenarioDefinition)[], never>(list(ANY))),
   },
 } satisfies OptionGroups;
 
 export const CREATE_MOCK_ROWS = listRows(MOCK_OPTIONS, OBSERVERS, OWN_OPTIONS);
 
-/** The options of a server that need no port and no file, with the same defaults. */
+/** Options of a mock in this process: those of a server that need neither port nor file. */
 export type CreateMockOptions = MockOptions & Observers & OptionsOf<typeof OWN_OPTIONS>;
 
-/** @throws RangeError for a wrong option, FixtureError or ScenarioError for what does not have its form */
+/** @throws RangeError for a wrong option, FixtureError or ScenarioError for invalid content */
 export function readOptions(options: CreateMockOptions, texts: Pick<Platform, 'shippedText'>) {
   checkOptionsOf(CREATE_MOCK_ROWS, options);
   const { fixture, animals, orders, scenarios = [] } = options;
@@ -64,7 +64,7 @@ function readGivenStore(given: Partial<StoreState>): Store {
   throw new FixtureError(placeIn('fixture', reading.problems));
 }
 
-/** An object is named by its place in the list. */
+/** Messages name a scenario that is an object by its position in the list. */
 function readGivenScenario(
   given: ScenarioName | ScenarioDefinition,
   index: number,

@@ -3,7 +3,7 @@
 import type { AddedHandlers } from '../../core/control/added-handlers.ts';
 
 /*
- * The scenarios, the fixtures and the version, which the build puts into the bundle.
+ * Scenarios, fixtures and version, which the build puts into the bundle.
  */
 
 const SCENARIOS: Readonly<Record<string, string>> = import.meta.glob<string>(
@@ -16,7 +16,7 @@ const FIXTURES: Readonly<Record<string, object>> = import.meta.glob<object>(
   { import: 'default', eager: true },
 );
 
-/** What the other features can answer anywhere: each that can has such a file. */
+/** Handlers that other features can add anywhere. Each such feature has a file of this name. */
 const ADDED = import.meta.glob<Readonly<Record<string, AddedHandlers>>>('../*/added-handlers.ts', {
   eager: true,
 });

@@ -1,7 +1,7 @@
 /**
- * Calls back once a signal aborts; at once if it has aborted.
+ * Calls `act` when a signal aborts, or at once if it has aborted.
  *
- * @returns what cancels the callback
+ * @returns a function that cancels this
  */
 export function onAbort(signal: AbortSignal, act: () => void): () => void {
   if (signal.aborted) act();
@@ -9,7 +9,7 @@ export function onAbort(signal: AbortSignal, act: () => void): () => void {
   return () => signal.removeEventListener('abort', act);
 }
 
-/** Rejects with the reason of the signal once it aborts, as `fetch` does. */
+/** Rejects like `fetch` with the reason of the signal when it aborts. */
 export function untilAborted<T>(signal: AbortSignal, result: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = onAbort(signal, () => reject(signal.reason));
@@ -17,7 +17,7 @@ export function untilAborted<T>(signal: AbortSignal, result: Promise<T>): Promis
   });
 }
 
-/** Waits by the timers of the page or the test, which may be fake. Rejects as `untilAborted` does. */
+/** Waits by the global timers, which a test may fake. Rejects like `untilAborted`. */
 export function delay(signal: AbortSignal, milliseconds: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

@@ -17,7 +17,7 @@ const PATH_PARAMETERS: Readonly<Record<string, Json>> = {
   name: { description: 'The name.', schema: { type: 'string' } },
 };
 
-/** @param options.serverUrl including `/__mock` */
+/** @param options.serverUrl the URL including `/__mock` */
 export function createControlOpenApi(
   endpoints: readonly TaggedEndpoint[],
   { serverUrl, version }: { serverUrl: string; version: string },

@@ -2,7 +2,7 @@ import { isObject, type Json } from '../../core/json.ts';
 
 const OF_THE_MOCK = /^(?:x-mock-.*|Mock-?Basis)$/;
 
-/** Removes what is assumed or of the mock, for generating a client of the real service. */
+/** Removes all that is assumed or of the mock, to generate clients of the real service. */
 export function documentedOnly(document: Json): Json {
   const isAssumed = (part: unknown): boolean => {
     if (!isObject(part)) return false;
@@ -24,7 +24,7 @@ export function documentedOnly(document: Json): Json {
   return { ...rest, info: { ...info, description: 'The pet store service.' } };
 }
 
-/** These members are left out once they are empty. */
+/** Members that are removed when they become empty. */
 const CONTAINERS = new Set(['content', 'headers', 'examples']);
 
 function resolveRef({ $ref }: Json, document: Json): unknown {

@@ -34,11 +34,11 @@ const TAGS: Readonly<Record<OperationShape['tag'], string>> = {
 };
 
 /**
- * The OpenAPI 3.1 document of the service. Shared replies are components, so that generators make one
- * type of each. Assumed replies list every option that leads to them. Bodies follow the chosen options.
+ * The OpenAPI 3.1 document of the service. Shared replies are components, so that generators make
+ * one type of each. Assumed replies list their options. Bodies follow the chosen options.
  *
- * @param options.serverUrl including `/v1`
- * @param options.version the mock's own
+ * @param options.serverUrl the URL including `/v1`
+ * @param options.version the version of the mock
  */
 export function createServiceOpenApi(options: {
   serverUrl: string;
@@ -100,7 +100,7 @@ function servers(serverUrl: string): Json[] {
   return deployments;
 }
 
-/** @param shared gets the replies that operations share */
+/** @param shared collects the replies that operations share */
 function operationObject(id: OperationId, choices: Choices, shared: Record<string, Json>): Json {
   const { tag, summary, description, parameters, body, replies, sunset, stability } =
     operationShape(id);
@@ -148,7 +148,7 @@ function operationObject(id: OperationId, choices: Choices, shared: Record<strin
   };
 }
 
-/** Such as `Forbidden403`; undefined for replies of its own, and for those that announce a sunset. */
+/** The name of a shared reply, such as `Forbidden403`; undefined if only this operation has it. */
 function sharedName(id: OperationId, status: number): string | undefined {
   if (operationShape(id).sunset !== undefined) return undefined;
   const [code, ...others] = findErrorCodes(id, status);
@@ -224,7 +224,7 @@ function conflictContent(id: OperationId, status: number, choices: Choices): Jso
   }
 }
 
-/** Optional fields without a value are null. */
+/** Makes optional fields nullable, for deployments that send null for an absent value. */
 function withNulls(record: Json): Json {
   const required: readonly unknown[] = Array.isArray(record.required) ? record.required : [];
   const properties = Object.entries(readProperties(record)).map(([name, property]) => [
@@ -234,7 +234,7 @@ function withNulls(record: Json): Json {
   return { ...record, properties: Object.fromEntries(properties) };
 }
 
-/** The document prescribes no `code`, so the examples follow an assumption. */
+/** The document prescribes no `code`, so examples follow `error-codes`. */
 function errorContent(id: OperationId, status: number, choices: Choices, marks: Json = {}): Json {
   const spelling = choices['error-codes'];
   const basis = assumedBy(`error-codes=${spelling}`);
@@ -242,15 +242,15 @@ function errorContent(id: OperationId, status: number, choices: Choices, marks: 
     const code = spellCode(name, status, spelling);
     return [code, { ...basis, value: { code, message: name.replaceAll('_', ' '), status } }];
   });
-  // The examples are those of the reply: Prism would prefer one of the schema.
+  // The examples belong to the reply: Prism would prefer an example of the schema.
   const schema = { title: ERROR_SCHEMA, ...RECORDS.Error.schema };
   return jsonContent(schema, { ...marks, examples: Object.fromEntries(examples) });
 }
 
-/** Not `Error`: generators would export a type that hides JavaScript's own. */
+/** Not `Error`, because generators would export a type that hides JavaScript's own. */
 export const ERROR_SCHEMA = 'ServiceError';
 
-/** RFC 9457, with the code that the Error would have. */
+/** A problem of RFC 9457, with the code of the Error. */
 const PROBLEM: Json = {
   title: 'Problem',
   'x-mock-basis': 'assumed',
@@ -278,7 +278,7 @@ export function ref(kind: 'headers' | 'responses' | 'schemas', name: string): Js
   return { $ref: `#/components/${kind}/${name}` };
 }
 
-/** Replaces named schemas by references, and adds them to `schemas`. */
+/** Moves named schemas to `schemas`, and puts references in their places. */
 export function withRefs(part: unknown, schemas: Record<string, unknown>): unknown {
   if (Array.isArray(part)) return part.map((item) => withRefs(item, schemas));
   if (!isObject(part)) return part;

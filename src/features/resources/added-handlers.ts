@@ -1,6 +1,6 @@
 import type { AddedHandlers } from '../../core/control/added-handlers.ts';
 
-/** Single records and sandboxes as resources, in lists that filter, sort and page as json-server does. */
+/** Records and sandboxes as resources, in lists that filter, sort and page like json-server. */
 export const RESOURCES: AddedHandlers = {
   name: 'resources',
   handlers: {

@@ -43,7 +43,7 @@ export const SANDBOX_HANDLERS = {
     const { name = crypto.randomUUID(), like } = body;
     const { sandboxes, persistence } = parts;
     const model = sandboxes.look(like ?? DEFAULT_SANDBOX);
-    // Another server may have created that one.
+    // Another server may have created the sandbox to copy.
     await persistence.keep(model, () => model.read());
     const isCreated = await persistence.create(name, model.start);
     const sandbox = sandboxes.find(name);
@@ -74,14 +74,14 @@ async function selectSandboxes({
   const uses = [...(await parts.persistence.unused())].map(
     ([name, unused]): Use => ({ name, lastUsed: new Date(now - unused).toISOString() }),
   );
-  // All else is in the state of a sandbox, which other servers may have changed.
+  // Other fields need the sandboxes' states, which other servers may have changed.
   const fields = [...query.where.keys(), ...query.sort];
   const isKnown = fields.every((field) => field === 'name' || field === 'lastUsed');
   const rows = isKnown ? uses : await summarizeAll(parts, uses, mount);
   return selectPage({ size: rows.length, ascending: () => rows }, query, SEARCHED);
 }
 
-/** Sandboxes that are read at once, so that other requests do not wait for all of them. */
+/** How many sandboxes are read at once, so that other requests do not wait for all of them. */
 const BATCH = 100;
 
 async function summarizeAll(
@@ -100,7 +100,7 @@ async function summarizeAll(
   return summaries;
 }
 
-/** @param mount that of the default sandbox */
+/** @param mount the base path of the default sandbox's control API */
 async function summarize(
   { persistence }: ControlParts,
   sandbox: Sandbox,

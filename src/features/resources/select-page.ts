@@ -16,7 +16,7 @@ export interface Page<R> {
 
 const DEFAULT_PAGE_SIZE = 10;
 
-/** @param searched the fields in which `q` looks */
+/** @param searched the fields that `q` searches */
 export function selectPage<R extends AnyRecord>(
   source: RecordSource<R>,
   { where, q, sort, orders, page, limit }: ListQuery,
@@ -30,7 +30,7 @@ export function selectPage<R extends AnyRecord>(
   const records: R[] = [];
   let total = 0;
   for (const record of source.ascending()) {
-    // The rest is never read.
+    // The page is full, and without filter and order nothing after it matters.
     if (!isFiltered && !isSorted && total >= end) return { records, total: source.size };
     if (!matchesWhere(record, where, readText)) continue;
     if (q !== undefined && !hasText(record, q, searched)) continue;
@@ -48,7 +48,7 @@ export function selectPage<R extends AnyRecord>(
   return { records: records.slice(start, end), total };
 }
 
-/** A value in the text of a query; null for an absent field. */
+/** A value as the text that a query would have; null for an absent field. */
 const readText = (value: unknown) => (value === null ? null : String(value));
 
 function hasText(record: AnyRecord, text: string, names: readonly string[]): boolean {
@@ -59,7 +59,7 @@ function hasText(record: AnyRecord, text: string, names: readonly string[]): boo
 
 type Scalar = string | number | bigint | boolean;
 
-/** Orders numbers by value, text by code units, and false before true. An absent field is the greatest. */
+/** Sorts numbers by value, texts by code units, false before true, absent fields last. */
 function compare(a: unknown, b: unknown): number {
   if (!isPresent(a) || !isPresent(b)) return Number(a === undefined) - Number(b === undefined);
   return a < b ? -1 : Number(a > b);

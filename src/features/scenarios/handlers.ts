@@ -89,7 +89,7 @@ function createEtag(text: string): string {
   return `"${hashOf(text)}"`;
 }
 
-/** RFC 9110, 13.1.1. Without a scenario there is no tag, which not even `*` matches. */
+/** Compares `If-Match` (RFC 9110, section 13.1.1). Without a scenario, not even `*` matches. */
 function matchesEtag(wanted: string, etag: string | undefined): boolean {
   const tags = wanted.split(',').map((tag) => tag.trim());
   return etag !== undefined && (wanted.trim() === '*' || tags.includes(etag));

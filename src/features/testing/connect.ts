@@ -2,16 +2,16 @@
 import { createClient } from '../../client/connect-client.ts';
 import { createControlledMock } from '../../client/controlled-mock.ts';
 
-/** A server and one of its sandboxes: the default one unless the URL names another. */
+/** A server and one of its sandboxes: the one in the URL, or the default one. */
 export interface PetstoreMock extends Readonly<ReturnType<typeof createPetstoreMock>> {}
 
-/** How to reach a server that runs already. */
+/** How to reach a running server. */
 export interface ConnectOptions {
-  /** Any address of the server: with or without `/v1` or `/__mock`, of a sandbox or of none. */
+  /** The address of the server or of a sandbox, with or without `/v1` or `/__mock`. */
   readonly url: string;
-  /** The token of its control API, if it does not listen on loopback. */
+  /** The token of the control API. It is needed if the server does not listen on loopback. */
   readonly token?: string | undefined;
-  /** The certificate of a server under `tls`, in PEM, unless this process trusts it already. */
+  /** The server's certificate in PEM, unless this process trusts it already. */
   readonly ca?: string | undefined;
   /** An API key that the server accepts; `demo-key` by default, `staging-key` for staging. */
   readonly key?: string | undefined;
@@ -26,7 +26,7 @@ export interface ConnectOptions {
 export async function connectPetstoreMock(options: ConnectOptions): Promise<PetstoreMock> {
   const mock = createPetstoreMock(options, async () => {});
   await mock.control.ping();
-  // Health needs no token, the clock does.
+  // `health` needs no token, so make a call that does.
   await mock.clock.get();
   return mock;
 }
@@ -34,9 +34,9 @@ export async function connectPetstoreMock(options: ConnectOptions): Promise<Pets
 export function createPetstoreMock(options: ConnectOptions, stop: () => Promise<void>) {
   const { key, ca } = options;
   return Object.assign(createControlledMock({ ...createClient(options), key }), {
-    /** The certificate that a client must trust, in PEM; undefined without `tls`. */
+    /** The certificate that clients have to trust, in PEM; undefined without `tls`. */
     ca,
-    /** Stops the server if this mock started it; any other keeps running. */
+    /** Stops the server if this mock started it. Any other keeps running. */
     stop,
     [Symbol.asyncDispose]: stop,
   });

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-/** The version of a package that a module finds; undefined if it finds none. */
+/** The version of a package that a module would import; undefined if there is none. */
 export function installedVersion(name: string, from: string = import.meta.url): string | undefined {
   try {
     const { version }: { version?: string } = createRequire(from)(`${name}/package.json`);
@@ -11,5 +11,5 @@ export function installedVersion(name: string, from: string = import.meta.url): 
   }
 }
 
-/** Where the tests run. Jest is looked for from here, since the package itself does not import it. */
+/** The folder of the tests. Jest is resolved from here, as this package does not depend on it. */
 export const PROJECT = pathToFileURL(`${process.cwd()}/tests`).href;

@@ -36,12 +36,12 @@ export interface JestGlobals {
 }
 
 /**
- * Gives each test of a file or of a `describe` block a new sandbox, and adds `toHaveReceived` to
- * `expect`. If a test fails, the exchanges of its sandbox are printed.
+ * Gives each test of a file or a `describe` block its own sandbox, and adds `toHaveReceived` to
+ * `expect`. If a test fails, prints the exchanges of its sandbox.
  *
- * @param options of the server, which is one per test file. If `globalSetup` or `petstore-mock exec`
- *   already runs one, each sandbox takes them.
- * @param jest with `injectGlobals: false`, what `@jest/globals` exports
+ * @param options of the server, of which there is one per test file. If `globalSetup` or
+ * `petstore-mock exec` already runs one, each sandbox takes the options.
+ * @param jest the exports of `@jest/globals`, if `injectGlobals` is false
  * @returns the sandbox of the running test
  * @throws RangeError for a wrong option
  * @example const mock = setupMock({ failOn: ['unmatched'] });
@@ -89,7 +89,7 @@ interface JestState {
   readonly currentlyRunningTest?: { readonly errors: readonly unknown[] } | null;
 }
 
-/** Jest does not tell hooks how a test ended; its own state, a global without a name, says it. */
+/** Jest does not tell hooks whether a test failed, but a global of its own does. */
 function hasFailed(jest: object): boolean {
   const symbols = Object.getOwnPropertySymbols(jest);
   const key = symbols.find(({ description }) => description === 'JEST_STATE_SYMBOL');
@@ -100,9 +100,9 @@ function hasFailed(jest: object): boolean {
 let stopServer: (() => Promise<void>) | undefined;
 
 /**
- * One server for all test files, for `globalSetup` in the config of Jest. Needs `globalTeardown`, too.
+ * Starts one server for all test files, as `globalSetup` of Jest. Needs `globalTeardown`, too.
  *
- * @throws RangeError for a wrong option, or for one that only the start of a server can take
+ * @throws RangeError for a wrong option, or for one that a running server cannot take
  * @example module.exports = globalSetup({ scenarios: ['slow'] });
  */
 export function globalSetup(options: ServerOptions = {}): () => Promise<void> {
@@ -113,7 +113,7 @@ export function globalSetup(options: ServerOptions = {}): () => Promise<void> {
 }
 
 /**
- * Stops the server of `globalSetup`, for `globalTeardown` in the config of Jest.
+ * Stops the server of `globalSetup`: use it as `globalTeardown` in the config of Jest.
  *
  * @example module.exports = globalTeardown;
  */

@@ -24,20 +24,20 @@ requireVersion('Playwright', installedVersion('@playwright/test'));
 
 export type { TestFailure, TestOptions } from './test-sandbox.ts';
 
-/** What a test gets besides the fixtures of Playwright. */
+/** The fixtures that a test gets besides Playwright's own. */
 export interface MockFixtures {
-  /** A sandbox of this test alone. */
+  /** A sandbox for this test alone. */
   readonly mock: MockSandbox;
 }
 
-/** What each worker of Playwright has. */
+/** The fixtures that a worker gets. */
 export interface MockWorkerFixtures {
   /**
-   * How to start the server. If `globalSetup` or `petstore-mock exec` already runs one, each sandbox
-   * takes these options.
+   * How to start the server. If `globalSetup` or `petstore-mock exec` already runs one, each
+   * sandbox takes these options.
    */
   readonly petstoreMockOptions: TestOptions;
-  /** The server of the sandboxes: that of `globalSetup`, else one per worker. */
+  /** The server of the sandboxes: that of `globalSetup`, or one per worker. */
   readonly petstoreMock: PetstoreMock;
 }
 
@@ -48,8 +48,8 @@ export type MockTest = TestType<
 >;
 
 /**
- * Playwright's `test` with a sandbox for each test that uses `mock`. If the test fails, the exchanges of
- * its sandbox are printed and attached.
+ * Playwright's `test` with a sandbox for each test that uses `mock`. If a test fails, prints and
+ * attaches the exchanges of its sandbox.
  *
  * @param options the default of `petstoreMockOptions`
  * @throws RangeError for a wrong option

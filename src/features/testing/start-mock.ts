@@ -12,9 +12,9 @@ import {
 import { findKey, openSandboxWith, refuseServerOptions } from './test-options.ts';
 
 /**
- * Starts a server in this process, on any free port by default, and controls it.
+ * Starts a server in this process, on a free port by default, and controls it.
  *
- * @throws what `startServerWith` throws
+ * @throws the errors of `startServerWith`
  * @example
  * await using mock = await startPetstoreMock();
  * await mock.scenario.use('shipped-orders');
@@ -40,7 +40,7 @@ async function startWithKey(
 
 const { env } = process;
 
-/** The server of this test run, if the environment names one, as under `petstore-mock exec`. */
+/** The server that the environment names, as under `petstore-mock exec`, if there is one. */
 export function findServerOfRun(): ConnectOptions | undefined {
   const [url, key, token, file] = (['url', 'key', 'controlToken', 'ca'] as const).map(
     (name) => env[MOCK_VARIABLES[name]] || undefined,
@@ -50,13 +50,12 @@ export function findServerOfRun(): ConnectOptions | undefined {
 }
 
 /**
- * One server for all workers of a test run, for the global setup of vitest or Playwright. The fixtures
- * use it, and so can anything that reads `PETSTORE_MOCK_URL`, `PETSTORE_MOCK_KEY`,
+ * Starts one server for all workers of a test run, as the global setup of vitest or Playwright. The
+ * fixtures use it, and so can anything that reads `PETSTORE_MOCK_URL`, `PETSTORE_MOCK_KEY`,
  * `PETSTORE_MOCK_CONTROL_URL`, `PETSTORE_MOCK_CONTROL_TOKEN` and `PETSTORE_MOCK_CA`. If these
- * already name a server, as under `petstore-mock exec`, that one is used, with a sandbox that has the
- * options.
+ * already name a server, as under `petstore-mock exec`, uses a sandbox of that with the options.
  *
- * @throws RangeError for a wrong option, or for one that only the start of a server can take
+ * @throws RangeError for a wrong option, or for one that a running server cannot take
  * @returns a function that starts the server, and returns one that stops it
  * @example export default globalSetup({ scenarios: ['slow'] });
  */
@@ -74,7 +73,7 @@ export function globalSetup(options: ServerOptions = {}): () => Promise<() => Pr
   };
 }
 
-/** Points the run at a sandbox with the options, of which those of its tests are copies. */
+/** Points the run at a new sandbox with the options. The sandboxes of its tests copy it. */
 async function shareRunning(running: ConnectOptions, options: ServerOptions) {
   if (Object.values(options).every((value) => value === undefined)) return async () => {};
   refuseServerOptions(options, running.url);
@@ -88,7 +87,7 @@ async function shareRunning(running: ConnectOptions, options: ServerOptions) {
   };
 }
 
-/** @returns what gives them back the values that they had */
+/** @returns a function that restores the earlier values */
 function setVariables(variables: Readonly<Record<string, string | undefined>>): () => void {
   const before = Object.keys(variables).map((name) => [name, env[name] || undefined] as const);
   for (const [name, value] of Object.entries(variables)) {

@@ -20,7 +20,7 @@ const setClock: Define = ({ clock, frozen }) => {
   return { clock: { now, frozen } };
 };
 
-/** What a sandbox of a running server can take, and how a scenario says it below those of `scenarios`. */
+/** The options that a running server's sandbox can take, and how to write each as a scenario. */
 const SANDBOX_OPTIONS: Readonly<Record<string, Define>> = {
   scenarios: () => ({}),
   fixture: ({ fixture }) => (isOwnFixture(fixture) ? {} : { fixture }),
@@ -36,7 +36,7 @@ function listGiven(options: ServerOptions): readonly string[] {
   return Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : name));
 }
 
-/** @throws RangeError if there are options that a running server cannot take any more */
+/** @throws RangeError for options that only the start of a server can take */
 export function refuseServerOptions(options: ServerOptions, url: string): void {
   const given = listGiven(options).filter((name) => !Object.hasOwn(SANDBOX_OPTIONS, name));
   const names = [...given, ...(options.keys?.any ? ['keys.any'] : [])];
@@ -47,10 +47,10 @@ export function refuseServerOptions(options: ServerOptions, url: string): void {
 }
 
 /**
- * A new sandbox of a running server: a copy of the one that the server's address names, with these
- * options on top. It exists at once, so that it also records requests with a wrong key.
+ * Creates a sandbox of a running server: a copy of the one in the server's address, with these
+ * options. It is created at once, so that it also records requests with a wrong key.
  *
- * @throws RangeError if there are options, and the server shares its sandboxes: these have one start
+ * @throws RangeError if there are options and the server shares its sandboxes, which have one start
  */
 export async function openSandboxWith(
   server: PetstoreMock,
@@ -75,8 +75,8 @@ export function findKey({ keys = {} }: ServerOptions): string {
 }
 
 /**
- * Makes a sandbox of a running server what it would be if the server had started with the options. That
- * server may run elsewhere, so it gets the content of files.
+ * Sets a sandbox up as if the server had started with the options. The server may run on another
+ * machine, so it gets the contents of files.
  */
 async function applyOptions(sandbox: MockSandbox, options: ServerOptions): Promise<void> {
   const { fixture } = options;
@@ -85,7 +85,7 @@ async function applyOptions(sandbox: MockSandbox, options: ServerOptions): Promi
   const definitions = listGiven(options).map((name) => SANDBOX_OPTIONS[name]?.(options));
   const own: ScenarioDefinition = Object.assign({}, ...definitions);
   if (Object.values(own).some((part) => part !== undefined)) {
-    // Below the scenarios, which win over the options of a start.
+    // Before the given scenarios, since these win over options.
     await sandbox.scenarios.save(OPTIONS_SCENARIO, own);
     names.push(OPTIONS_SCENARIO);
   }
@@ -119,16 +119,16 @@ function defineKeys({ valid, readOnly, allReadOnly, invalid, expires = new Map()
 }
 
 /**
- * Saves a scenario; those that it extends were saved before it.
+ * Saves a scenario. Those that it extends must have been saved before.
  *
- * @returns its name, numbered if another scenario has it
+ * @returns its name, with a number if another scenario has the name
  */
 async function saveScenario(
   { scenarios }: MockSandbox,
   { name: wanted, file, fixture, definition }: Scenario,
   names: readonly string[],
 ): Promise<string> {
-  // Every server has what ships.
+  // Every server has the shipped scenarios.
   if (file === undefined) return wanted;
   const letters = wanted.replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-').slice(0, 60);
   const content = { ...Object(definition), extends: undefined };

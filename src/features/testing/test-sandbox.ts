@@ -17,12 +17,12 @@ import { openSandboxWith, refuseServerOptions } from './test-options.ts';
 
 export type TestFailure = 'findings' | 'assumed' | 'off-contract' | FindingCode;
 
-/** How to start the server of the fixtures, and what its tests may not do. */
+/** How to start the server, and which calls make a test fail. */
 export type TestOptions = ServerOptions & {
   /**
-   * Fails a test whose client made such calls: `findings` are those with any finding, a code such as
-   * `unmatched` those with that one, `assumed` those whose reply rested on an assumption,
-   * `off-contract` those whose reply a rule has made so that the document does not allow it.
+   * Fails a test whose client made such calls. `findings`: calls with any finding; a code such as
+   * `unmatched`: calls with that finding; `assumed`: calls whose reply an assumption decided;
+   * `off-contract`: calls whose reply a rule made different from what the document allows.
    */
   readonly failOn?: readonly TestFailure[] | undefined;
 };
@@ -40,7 +40,7 @@ export async function openTestMock({ failOn, ...options }: TestOptions): Promise
 }
 
 interface RunningTest {
-  /** Tests that run in parallel share the output. */
+  /** The name of the test, because parallel tests share the output. */
   readonly name: string;
   failed(): boolean;
   attach?(report: string): Promise<void>;
@@ -57,7 +57,7 @@ export async function withTestSandbox(
   await closeTestSandbox(mock, sandbox, options, test);
 }
 
-/** On a server that others started, the sandbox takes the options itself. */
+/** Opens a sandbox. On a server that something else started, the sandbox takes the options. */
 export function openTestSandbox(
   mock: PetstoreMock,
   { failOn: _, ...options }: TestOptions,
@@ -67,7 +67,7 @@ export function openTestSandbox(
   return openSandboxWith(mock, own, createSandboxName(test));
 }
 
-/** @throws Error for calls that `failOn` names */
+/** @throws Error if there were calls that `failOn` forbids */
 export async function closeTestSandbox(
   mock: PetstoreMock,
   sandbox: MockSandbox,
@@ -82,7 +82,7 @@ export async function closeTestSandbox(
     await test.attach?.(report);
   }
   await mock.sandboxes.delete(sandbox.name).catch((error: unknown) => {
-    // The test may have deleted it.
+    // The test may have deleted its sandbox.
     if (!(error instanceof ControlError && error.status === 404)) throw error;
   });
   if (forbidden.length > 0) {
@@ -107,7 +107,7 @@ async function listForbidden(
       ...(problems === undefined ? [] : [{ code: 'off-contract' as const, message: problems }]),
       ...findings,
     ];
-    // What is not subtracted here is of exchanges that the journal has dropped.
+    // The findings that remain belong to exchanges that the journal has dropped.
     for (const { code } of all) unlisted.set(code, (unlisted.get(code) ?? 0) - 1);
     const reasons = all.flatMap(({ code, message }) =>
       isFailing(code, failOn) ? [indent(`${code}: ${message}`)] : [],
@@ -127,7 +127,7 @@ async function listForbidden(
 
 type FailureKind = Exclude<TestFailure, 'findings'>;
 
-/** Counts what can fail a test in all exchanges, those that the journal has dropped included. */
+/** Counts the failures in all exchanges, dropped ones included. */
 async function countFailures(sandbox: MockSandbox): Promise<Map<FailureKind, number>> {
   const [{ counts }, { assumed, offContract }] = await Promise.all([
     sandbox.findings(),
@@ -135,7 +135,7 @@ async function countFailures(sandbox: MockSandbox): Promise<Map<FailureKind, num
   ]);
   const ofOperations = assumed.reduce((sum, { count }) => sum + count, 0);
   const found = FINDING_CODE_NAMES.map((code) => [code, counts[code] ?? 0] as const);
-  // A call of no operation rests on an assumption, too.
+  // A call that reaches no operation gets an assumed reply, too.
   const all = ofOperations + (counts.unmatched ?? 0);
   const others = [['assumed', all] as const, ['off-contract', offContract.count] as const];
   return new Map<FailureKind, number>([...found, ...others]);
@@ -143,7 +143,7 @@ async function countFailures(sandbox: MockSandbox): Promise<Map<FailureKind, num
 
 const indent = (line: string) => `     ${line}`;
 
-/** Reports name sandboxes, so the name of a sandbox starts with that of its test. */
+/** Starts the sandbox's name with the test's, because reports name sandboxes. */
 function createSandboxName(test: string): string {
   const words = test.match(/[a-z0-9]+/gi) ?? [];
   const unique = crypto.randomUUID().slice(0, 13);

@@ -13,7 +13,7 @@ import { isRowName } from '../../core/tables.ts';
 import { countText, describe, suggest } from '../../core/words.ts';
 import { summarizeExchange } from './test-sandbox.ts';
 
-/** A matcher inside a value, of any runner. Playwright types one as a record of anything. */
+/** An asymmetric matcher of any runner. Playwright's type for one is a record of anything. */
 interface AsymmetricMatcher {
   asymmetricMatch?(value: unknown): boolean;
 }
@@ -31,23 +31,23 @@ type BodyFields<Id extends OperationId> =
     ? { readonly [Name in keyof InputOf<S>]?: InputOf<S>[Name] | AsymmetricMatcher }
     : unknown;
 
-/** An operation, and some of the parameters and body fields of a call. */
+/** An operation, and some of the parameters and body fields that a call should have. */
 export type ExpectedCall = {
   readonly [Id in OperationId]: [operation: Id, inputs?: Parameters<Id> & BodyFields<Id>];
 }[OperationId];
 
-/** What `expect(mock)` can do. */
+/** The matchers of `expect(mock)`. */
 export interface MockMatchers {
   /**
-   * Passes if a client has made such a call. Only the inputs given are compared; asymmetric matchers
-   * work for each of them.
+   * Passes if a client made such a call. Only the given inputs are compared. Each may be an
+   * asymmetric matcher.
    *
    * @example await expect(mock).toHaveReceived('createPet', { name: 'Rex' });
    */
   toHaveReceived(...call: ExpectedCall): Promise<void>;
 }
 
-/** What each of the three runners gives a matcher as `this`. */
+/** The members of `this` in a matcher that all three runners provide. */
 interface MatcherState {
   readonly utils: { stringify(value: unknown): string };
 }
@@ -79,7 +79,7 @@ export async function toHaveReceived(
   });
   const matching = calls.filter(({ differences }) => differences.length === 0);
   if (matching.length === 0) {
-    // Throws if the journal has dropped exchanges that may match.
+    // This throws if the journal has dropped exchanges that may match.
     await mock.requests.count({ operation });
     if (calls.some(({ mayMatch }) => mayMatch))
       throw new Error(`calls of ${operation} may match whose bodies the journal has dropped`);
@@ -106,9 +106,9 @@ export async function toHaveReceived(
   return { pass, message: () => message };
 }
 
-/** A client may send what the document does not know, such as `offset`, but a typo would never match. */
+/** Refuses unknown inputs that look like a typo, which would never match. */
 function refuseTypos(operation: OperationId, names: readonly string[]): void {
-  // The server refuses an unknown operation.
+  // An unknown operation is refused by the server.
   if (!isRowName(OPERATIONS, operation)) return;
   const { parameters, body } = operationShape(operation);
   const known = [...parameters.map(({ name }) => name), ...Object.keys(body?.shape.members ?? {})];
@@ -160,7 +160,7 @@ function readInputs(
 ): ReadonlyMap<string, unknown> {
   const { pathId, search } = parseTarget(target);
   const query = new URLSearchParams(search);
-  // The first of repeated values counts, as for the service.
+  // Of repeated parameters the service uses the first.
   const inputs = new Map<string, unknown>([...query].toReversed());
   for (const { name, shape, in: place } of parameters) {
     const text = place === 'path' ? pathId : query.get(name);
@@ -173,7 +173,7 @@ function readInputs(
   return inputs;
 }
 
-/** An integer is a bigint only if a double would lose digits. */
+/** Integers become numbers unless a double would lose digits. */
 function normalize(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

@@ -23,20 +23,20 @@ declare module 'vitest' {
 
 expect.extend({ toHaveReceived });
 
-/** What a test gets besides the fixtures of vitest. */
+/** The fixtures that a test gets besides vitest's own. */
 export interface MockFixtures {
-  /** A sandbox of this test alone. */
+  /** A sandbox for this test alone. */
   readonly mock: MockSandbox;
-  /** Its server: the one of `globalSetup`, else one per test file. */
+  /** The server: that of `globalSetup`, or one per test file. */
   readonly petstoreMock: PetstoreMock;
 }
 
 /**
- * vitest's `test` with a sandbox for each test that uses `mock`. If the test fails, the exchanges of its
- * sandbox are printed.
+ * vitest's `test` with a sandbox for each test that uses `mock`. If a test fails, prints the
+ * exchanges of its sandbox.
  *
- * @param options of the server. If `globalSetup` or `petstore-mock exec` already runs one, the sandbox
- *   takes them.
+ * @param options of the server. If `globalSetup` or `petstore-mock exec` already runs one, the
+ * sandbox takes them.
  * @throws RangeError for a wrong option
  * @example const test = createTest({ failOn: ['unmatched', 'findings'] });
  */
@@ -53,7 +53,7 @@ export function createTest(options: TestOptions = {}): TestAPI<MockFixtures> {
       { scope: 'worker' },
     ],
     mock: async ({ petstoreMock, task }, use) => {
-      // vitest inverts the result of a test that is expected to fail only later.
+      // vitest inverts the result of a test with `fails` only after this.
       const failed = () => (task.result?.state === 'fail') !== (task.fails === true);
       await withTestSandbox(petstoreMock, options, { name: task.name, failed }, use);
     },

@@ -1,6 +1,6 @@
 import { addHandlers } from '../../core/control/added-handlers.ts';
 
-/** The states around a recorded call: rewind, undo, replay, and what else it could have got. */
+/** The states before and after a call: rewind, undo, replay, and what else it may have got. */
 export const TIME_TRAVEL = addHandlers(
   'time-travel',
   ['getStateOfRequest', 'rewind', 'undo', 'listAlternatives', 'replay', 'getRuleOfRequest'],

@@ -104,7 +104,7 @@ export const TIME_TRAVEL_HANDLERS = {
   }),
 };
 
-/** A replay leaves out what the request was refused for, such as a wrong sandbox name, and would run here. */
+/** Replaying a refused request would run it, without what it was refused for. */
 function refuseUnreplayable({ number, reasons }: Exchange): ControlReply {
   const message = `request ${number} cannot be replayed: it was refused before it reached an operation (${reasons.join('; ')})`;
   return refuse('not_replayable', 409, message);
@@ -138,11 +138,11 @@ async function findAlternatives(
   const stopListening = onDisconnect(() => {
     hasLeft = true;
   });
-  // The instant at which the sandbox's clock showed the time of the exchange.
+  // The time at which the sandbox's clock showed the time of the exchange.
   const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
   const preference = await preferenceOf(request, before, parts);
   const own = answer(before, request, now, preference).result;
-  // The list of a large store takes a while to write: other requests go on before the next.
+  // Listing a large store takes long, so let other requests run before the next.
   await pause();
   const alternatives: Alternative[] = [];
   const ids = ASSUMPTION_IDS.filter((id) => {
@@ -214,7 +214,7 @@ function withStates<Body, Query>(
   });
 }
 
-/** @returns undefined if the journal has dropped its body */
+/** @returns undefined if the journal has dropped the body */
 function recreateRequest(exchange: Exchange): ServiceRequest | undefined {
   const { number, method, authorization, request } = exchange;
   if (isDropped(request)) return undefined;
@@ -238,7 +238,7 @@ export async function undoLatest(
   sandbox: Sandbox,
   by: string,
 ): Promise<Undone | undefined> {
-  // The journal has an edit once it is kept.
+  // The journal lists an edit only once it is saved.
   while (sandbox.unsaved !== undefined) await persistence.keep(sandbox, () => sandbox.read());
   return persistence.keep(sandbox, () => {
     const last = sandbox.journal.edits.last();
@@ -251,7 +251,7 @@ export async function undoLatest(
 function undo(state: State, { edit, before, counters: left, laterCalls }: LastEdit) {
   const { what } = edit;
   if (!changesNoRecord(edit)) return outcome(state, { what, laterCalls }, before);
-  // The undo of a setting keeps what calls have changed since: records, and the counts of rules and rates.
+  // Undoing a setting keeps what calls have changed since: records, and counts of rules and rates.
   const { store, counters, past } = state;
   const rules = counters.rules === left.rules ? before.counters.rules : counters.rules;
   const rates = counters.rates === left.rates ? before.counters.rates : counters.rates;

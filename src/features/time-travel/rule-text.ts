@@ -34,13 +34,13 @@ export function writeRule(exchange: Exchange): string | undefined {
   return `description: ${description}\nrules:\n  - ${lines.join('\n    ')}\n`;
 }
 
-/** The mount of an embedding app is not part of the service's path. Nothing else precedes an operation. */
+/** Separates the mount path of an embedding app from the service's path. */
 export function splitMount({ operation, target }: Exchange) {
   const mount = operation === undefined ? '' : parseAddress(target.replace(/\?.*/s, '')).root;
   return { mount, url: target.slice(mount.length) };
 }
 
-/** Headers that the mock or Node writes by itself, or that tell of a body that is decoded. */
+/** Headers that the mock or Node adds, or that describe a body which is decoded here. */
 const WRITTEN_HEADERS =
   /^(?:access-control-.*|connection|content-encoding|content-length|date|keep-alive|mock-basis|preference-applied|transfer-encoding|vary)$/i;
 
@@ -53,7 +53,7 @@ function ruleReply({ method, status, reply, fault, basis }: Exchange) {
   const hasBody = isShort && (isMade || method !== 'GET' || status >= 400);
   if (fault !== undefined && (status < 400 || !hasBody)) return undefined;
   const headers = pairHeaders(reply.headers).filter(([name, value]) => {
-    // Without a body of its own, a rule has the headers of the operation.
+    // A rule without a body sends the operation's headers.
     if (!hasBody && !isMade) return /^retry-after$/i.test(name);
     if (!hasBody && /^content-type$/i.test(name)) return false;
     return !WRITTEN_HEADERS.test(name) && value !== 'application/json';

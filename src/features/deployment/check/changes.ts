@@ -7,20 +7,20 @@ export function verdictText(verdict: string): string {
   return verdict.replaceAll('-', ' ');
 }
 
-/** What changed in a deployment since an earlier check, or could not be settled again. */
+/** A difference from an earlier check, or something that could not be settled again. */
 export interface CheckChange {
   readonly subject: string;
   readonly before: string;
   readonly after: string;
   readonly why?: string;
-  /** Whether the check fails by it. */
+  /** Whether it makes the check fail. */
   readonly fails: boolean;
 }
 
 /**
- * What only this check could settle has not changed.
+ * Lists what changed since an earlier check. What that one had left open does not count.
  *
- * @param allowUnsettled whether it may leave open what the earlier one settled
+ * @param allowUnsettled whether this check may leave open what the earlier one had settled
  */
 export function listChanges(
   earlier: EarlierCheck,
@@ -40,7 +40,7 @@ export function listChanges(
 
 export type EarlierCheck = ReadonlyMap<string, string>;
 
-/** @returns undefined for a value that is neither a saved config nor a report */
+/** @returns undefined if the value is neither a saved config nor a report */
 export function readEarlierCheck(saved: unknown): EarlierCheck | undefined {
   if (!isObject(saved)) return undefined;
   const { assume, checked } = saved;

@@ -10,9 +10,9 @@ import type { SequenceRun } from './sequence-run.ts';
 export interface CheckedDeployment {
   readonly report: CheckReport;
   readonly observations: readonly Observation[];
-  /** The time of the deployment by its `Date` header, in milliseconds since 1970. */
+  /** The deployment's time by its `Date` header, in milliseconds since 1970. */
   readonly clock: number;
-  /** What the report holds for, in words. */
+  /** Limitations of the report, in words. */
   readonly notes: readonly string[];
 }
 
@@ -20,11 +20,11 @@ export interface CheckedDeployment {
  * Finds out how a deployment answers by asking the mock which choices explain its replies:
  *
  * 1. Run every sequence of probes on the deployment, and reduce each reply to facets.
- * 2. Do so twice. What differs between the two rounds proves nothing.
+ * 2. Do so twice. A facet that differs between the two rounds proves nothing.
  * 3. Find the choices under which the mock shows the same facets.
- * 4. Settle an assumption if what was seen refutes each other option; report what no option allows.
+ * 4. Settle an assumption if the replies refute every other option; report what no option allows.
  *
- * @param progress called before each sequence, with what it is for
+ * @param progress called before each sequence, with its purpose
  * @throws DeploymentError if the deployment cannot be reached, refuses the key or answers nothing
  */
 export async function checkDeployment(

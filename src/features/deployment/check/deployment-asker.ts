@@ -11,7 +11,7 @@ import { isWhole, MAX_PAGE, SequenceRun, type Step } from './sequence-run.ts';
 
 type Progress = (text: string) => void;
 
-/** The sequences that read the records from which a mock starts come first. */
+/** The first sequences read the lists from which the mocks start. */
 const LISTS = 3;
 
 type Answer = Awaited<ReturnType<ProbeSender['ask']>>;
@@ -23,7 +23,7 @@ export class DeploymentAsker {
   readonly #flags: DeploymentFlags;
   readonly #plan: readonly Sequence[];
   readonly #progress: Progress;
-  /** Several sequences read the same lists. */
+  /** The lists of this round, which several sequences share. */
   readonly #read = new Map<string, Answer>();
   #lastId: bigint | undefined;
 
@@ -38,7 +38,7 @@ export class DeploymentAsker {
     return this.#sender.clock;
   }
 
-  /** A round: reads the lists, runs each sequence, and last reads what became of writes. */
+  /** Runs a round: reads the lists, runs each sequence, then reads the results of writes. */
   async runAll(earlier?: readonly SequenceRun[]): Promise<SequenceRun[]> {
     const model = await this.#readModel();
     const runs: SequenceRun[] = [];
@@ -79,7 +79,7 @@ export class DeploymentAsker {
     return found;
   }
 
-  /** What the deployment does only once is taken from the round before: also a cancel that it had to refuse. */
+  /** Takes over from the round before what works only once, such as a cancel, even if refused. */
   async #run(
     sequence: Sequence,
     model: DeploymentModel,
@@ -101,7 +101,7 @@ export class DeploymentAsker {
     return run;
   }
 
-  /** Reads what became of writes when no read may be behind them any more. */
+  /** Reads the results of writes, after so much time that no cache or replica is still behind. */
   async #readLate(all: readonly SequenceRun[]): Promise<void> {
     const { patience = DEPLOYMENT_DEFAULTS.patience } = this.#flags;
     const { time, lastWrite } = this.#sender;
@@ -132,14 +132,14 @@ export class DeploymentAsker {
   }
 }
 
-/** @returns whether the run goes on */
+/** @returns whether the sequence can go on */
 function note(run: SequenceRun, step: Step, answer: Answer): boolean {
   if (typeof answer === 'string') {
     run.reason ??= answer;
     run.facets[step.at] = {};
     return false;
   }
-  // Another sequence may have asked the same.
+  // The answer may come from a sequence that asked the same, so it gets this step's place.
   noteReplies(
     run,
     answer.map((exchange) => ({ ...exchange, ...step })),
@@ -147,7 +147,7 @@ function note(run: SequenceRun, step: Step, answer: Answer): boolean {
   return true;
 }
 
-/** A late read that does not show what was written, in words. */
+/** Describes a late read that does not show what was written before it. */
 function findBehind(runs: readonly SequenceRun[], lastWrite: number): string | undefined {
   const behind = runs.flatMap(({ exchanges, facets, placeholders, model }, index) => {
     const written = exchanges.findLast((it) => it?.probe.method === 'PATCH');
@@ -160,7 +160,7 @@ function findBehind(runs: readonly SequenceRun[], lastWrite: number): string | u
       const { status, [`stock of ${isOfNew ? 'NEW' : 'STOCK'}`]: stock } = facets[at] ?? {};
       if (operation === 'getPet') return status === '404' && model.clock < SUNSET_ENDS;
       if (set === undefined || stock === undefined || stock === String(set)) return false;
-      // A list that has the entry of a later animal has lost the stock.
+      // If the list has a later animal's entry, it is not behind: this entry has been lost.
       const later = runs.slice(index + 1).map((it) => it.idOf('NEW'));
       return !isOfNew || !later.some((id) => id !== undefined && exchange.ids.includes(id));
     });
@@ -168,7 +168,7 @@ function findBehind(runs: readonly SequenceRun[], lastWrite: number): string | u
   return behind[0] && describeExchange(behind[0]);
 }
 
-/** Why a check leaves a sequence or its order alone. */
+/** Why the check leaves out a sequence, or the order in it. */
 function explainSkip({ sequence, model }: SequenceRun): string | undefined {
   const { order, orderName, probes } = sequence;
   const isAboutAnimal = probes.some(({ path }) => path.includes('LISTED'));

@@ -10,36 +10,36 @@ import { SENT_ID } from './probes.ts';
 
 /** The lists of a deployment at the start of a round. */
 interface Lists {
-  /** Whether all of them could be read. Otherwise no other list shows anything. */
+  /** Whether all lists could be read. Otherwise, other lists are not judged. */
   readonly isWhole: boolean;
   readonly animals: ReadonlyMap<bigint, ReplyRecord>;
-  /** Whether no other page can have more of them. */
+  /** Whether the animals are complete, with no further page. */
   readonly hasAllAnimals: boolean;
   readonly inventory: readonly ReplyRecord[];
   readonly orders: readonly ReplyRecord[];
 }
 
-/** What a check knows of a deployment, and mocks that start from it. */
+/** What a check knows about a deployment, and a way to open mocks with the same records. */
 export interface DeploymentModel {
   readonly lists: Lists;
-  /** The time of the deployment, in milliseconds since 1970. */
+  /** The deployment's time, in milliseconds since 1970. */
   readonly clock: number;
   readonly store: Store;
-  /** What words in capitals stand for in the paths of probes. */
+  /** The values of the placeholders (words in capitals) in paths of probes. */
   readonly placeholders: ReadonlyMap<string, string>;
-  /** Whether another client has created animals since: it may also have changed what the check looks at. */
+  /** Whether another client has created animals since, and so may have changed other things. */
   hasOtherWriters: boolean;
   readonly openMock: (choices: Choices) => AskMock;
 }
 
-/** How many orders a model has besides those that a flag names: more show nothing else. */
+/** How many orders a model has besides those that flags name. More would show nothing new. */
 const MAX_ORDERS = 20;
 
 /**
- * A model with the records that a deployment lists, as far as a mock can have and needs them.
+ * Creates a model with the deployment's records, if a mock can have them.
  *
- * @param found the animals, the inventory and the orders; undefined where they could not be read
- * @param clock by the `Date` of the deployment, in milliseconds since 1970
+ * @param found the animals, the inventory and the orders; undefined if a list could not be read
+ * @param clock the deployment's time by its `Date` header, in milliseconds since 1970
  */
 export function createModel(
   found: readonly (readonly ReplyRecord[] | undefined)[],
@@ -49,7 +49,7 @@ export function createModel(
 ): DeploymentModel {
   const { cancel = [], shipped = [], cancelled = [], stock } = flags;
   const [pets = [], inventory = [], listed = []] = found;
-  // Animals without an id cannot be told apart.
+  // Without ids, animals cannot be told apart, so they are left out.
   const animals = new Map(
     pets.flatMap((animal) => {
       const id = readId(animal);
@@ -61,9 +61,9 @@ export function createModel(
   const named = [...cancel, ...shipped, ...cancelled];
   const isNamed = (order: ReplyRecord) => named.includes(readId(order) ?? 0n);
   const orders = listed.filter((order, at) => at < MAX_ORDERS || isNamed(order));
-  // Only what sequences write says something. Other entries tell whether another client writes.
+  // Keep only entries that sequences write. Changes of others only tell that another client writes.
   const stocked = new Set([stock, ...readIds(listed.filter(isNamed), 'petId')]);
-  // More animals than a page has are not listed.
+  // The animal of --stock may be missing in the list, which shows at most one page.
   const unlisted = stock === undefined || animals.has(stock) ? [] : [{ id: stock }];
   const store = createStore({
     animals: [...animals.values(), ...unlisted].flatMap((animal) =>
@@ -93,7 +93,7 @@ export function createModel(
   const known = new Set([...used, ...readIds(listed), ...named]);
   let unused = SENT_ID + 1n;
   while (known.has(unused)) unused += 1n;
-  // An id that a double cannot hold shows more than another.
+  // An id that a double cannot hold shows more than others do.
   const ids = [...animals.keys()];
   const pet = ids.find((id) => !Number.isSafeInteger(Number(id))) ?? ids[0];
   const placeholders = new Map(
@@ -106,7 +106,7 @@ export function createModel(
   return { lists, store: whole, clock, placeholders, hasOtherWriters: false, openMock };
 }
 
-/** A record without the fields that a mock cannot have, but with those that it must have. */
+/** The record with the fields that a mock can have, and defaults for required ones. */
 function keepFields<T>(
   shape: Shape<T> & { readonly members: ObjectMembers },
   record: ReplyRecord,

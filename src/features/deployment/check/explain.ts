@@ -10,15 +10,15 @@ import { OVERDUE, planSequences, type Sequence } from './probes.ts';
 import type { SequenceRun } from './sequence-run.ts';
 import { exchangeOf, type ReplyName } from './violations.ts';
 
-/** A sequence, and how it would run on a deployment that has all that the sequence needs. */
+/** A sequence, and how it would run on a deployment that has everything it needs. */
 interface IdealRun {
   readonly ideal: Observation;
   readonly needs: Sequence['needs'];
-  /** Its runs on the deployment; none if it needs something. */
+  /** Its runs on the deployment; empty if something that it needs is missing. */
   readonly runs: readonly SequenceRun[];
 }
 
-/** Says why something is open or was not tried, by the sequences that would show it of an ideal deployment. */
+/** Explains open verdicts by the sequences that would settle them on an ideal deployment. */
 export class Explainer {
   readonly #fit: Fit;
   readonly #topics: readonly IdealRun[];
@@ -36,7 +36,7 @@ export class Explainer {
     });
   }
 
-  /** Why assumptions are open: what stood in the way, what others wrote, or what it needs; empty if nothing. */
+  /** Why assumptions are open: obstacles, writes of other clients, missing flags or records. */
   whyOpen(ids: readonly AssumptionId[]): string {
     const fit = this.#fit;
     const topics = this.#topics.filter(({ ideal }) => ids.some((id) => fit.wouldShow(id, ideal)));
@@ -46,7 +46,7 @@ export class Explainer {
     return joinTexts([...reasons, written, listNeeds(topics)]);
   }
 
-  /** Why no reply of this name was seen; empty if nothing leads to it. */
+  /** Why no reply with this name was seen; empty if no sequence leads to it. */
   whyNotTried({ operation, status }: ReplyName): string {
     const topics = this.#topics.filter(({ ideal }) => {
       const { facets } = this.#fit.predict(ideal, chooseOptions());
@@ -71,7 +71,7 @@ export function describeEvidence({ observation, at, facet, found }: Evidence): s
   return facet === 'status' ? text : `${text}, ${facet}: ${found}`;
 }
 
-/** Whether a check was told an order past its date: to name one again would not help. */
+/** Whether --cancel named an order past its date, so that naming another would not help. */
 function hasOverdue({ observations }: Fit): boolean {
   return observations.some(({ sequence: { orderName, order = 0n }, model: { store, clock } }) => {
     const { status, shipDate = '' } = store.orders.get(order) ?? {};
@@ -83,19 +83,19 @@ function joinTexts(texts: readonly (string | undefined)[]): string {
   return [...new Set(texts.filter(Boolean))].join('; ');
 }
 
-/** The fewest needs among sequences that were not asked; only flags, where flags are enough. */
+/** The smallest sets of needs that would run another sequence; if flags suffice, only flags. */
 function listNeeds(topics: readonly IdealRun[]): string {
   const each = topics.flatMap(({ needs }) => (needs.length > 0 ? [needs] : []));
   const flags = each.filter((needs) => needs.every((need) => need.startsWith('--')));
   const wanted = flags.length > 0 ? flags : each;
   const least = Math.min(...wanted.map(({ length }) => length));
   const texts = wanted.flatMap((needs) => (needs.length === least ? joinWords(needs, 'and') : []));
-  // Whoever needs any order needs none that is past its date.
+  // "An order" includes "an order past its date", so leave out the longer text.
   const all = [...new Set(texts)].filter((text) => !texts.some((it) => text.startsWith(`${it} `)));
   return all.length === 0 ? '' : `it needs ${joinWords(all, 'or')}`;
 }
 
-/** What other clients have written: facets that were not the same in both rounds. */
+/** Facets that differ between the rounds, because other clients wrote something. */
 function listWritten(observation: Observation): string[] {
   const { sequence, runs } = observation;
   const told = runs.flatMap(({ reason }) => (reason?.startsWith(OTHER_CLIENT) ? reason : []));
@@ -112,7 +112,7 @@ function listWritten(observation: Observation): string[] {
   return [...told, ...written];
 }
 
-/** A deployment with records of which each assumption shows something. */
+/** A model with such records that each assumption shows in some sequence. */
 function createIdealModel(): DeploymentModel {
   const lists = [
     Array.from({ length: 21 }, (_, at) => {

@@ -29,10 +29,10 @@ import {
   stockOf,
 } from './sequence-run.ts';
 
-/** Marks the reason of a verdict that is open because of others, not of the deployment. */
+/** Begins the reason of a verdict that is open because other clients write. */
 export const OTHER_CLIENT = 'another client';
 
-/** Notes in a run what the replies to a probe show: one, or those of a burst. */
+/** Stores in a run the facets of a probe's reply, or of all replies to a burst. */
 export function noteReplies(run: SequenceRun, replies: readonly ProbeExchange[]): void {
   const [first] = replies;
   if (first === undefined) throw new Error('A probe was sent no time.');
@@ -57,7 +57,7 @@ function readFacets(exchange: ProbeExchange, run: SequenceRun): Facets {
   return facets;
 }
 
-/** Notes what later probes of the run need, and whether another client writes. */
+/** Stores placeholders for later probes of the run, and whether another client writes. */
 function rememberForLater({ reply, records, ids: [id], probe }: ProbeExchange, run: SequenceRun) {
   const { placeholders, model } = run;
   const { animals, hasAllAnimals } = model.lists;
@@ -102,19 +102,19 @@ const OF_ANY: FacetReaders = {
   },
   code: ({ reply: { status }, json }) => {
     const code = status >= 400 && isObject(json) ? json.code : undefined;
-    // One word in small letters is spelled alike in two ways.
+    // A single lower-case word fits both snake_case and kebab-case.
     return typeof code !== 'string' || /^[a-z]+$/.test(code)
       ? undefined
       : classify(code, SPELLINGS);
   },
 };
 
-/** How optional fields without a value are written, if there are any. */
+/** How optional fields without a value are written: left out or null. */
 const ABSENT_FIELDS: FacetReader = ({ probe: { operation, path }, records }) => {
   const [accepted] =
     operation === undefined ? [] : Object.values(operationShape(operation).replies);
   const record = accepted?.body?.record;
-  // Which animals a short page has depends on their order.
+  // A short page may have other animals than the mock's, depending on the order.
   if (record === undefined || isNextPage(path) || /limit=\d$/.test(path)) return undefined;
   const { members }: ObjectShape = RECORDS[record];
   const names = Object.keys(members).filter((name) => members[name]?.required === false);
@@ -124,7 +124,7 @@ const ABSENT_FIELDS: FacetReader = ({ probe: { operation, path }, records }) => 
   return isLeftOut ? 'both' : 'null';
 };
 
-/** The status of one record that was not sent. Other clients can move that of older animals. */
+/** The status of one record, unless it was sent or others can change it (an older animal). */
 const STATUS: FacetReader = ({ probe, records: [record] }) =>
   probe.sent.status === undefined && !probe.path.endsWith('LISTED')
     ? String(record?.status ?? 'absent')
@@ -149,7 +149,7 @@ const OF: Readonly<Partial<Record<OperationId, FacetReaders>>> = {
       describeOrder(records, ids, isMock ? [] : [...model.lists.animals.keys()]),
     first: ({ ids: [first] }, run) => {
       const before = run.idOf('FIRST');
-      // An animal that was not listed can be new.
+      // An animal that was not listed may be new.
       if (before === undefined || !run.model.lists.animals.has(first ?? -1n)) return undefined;
       return first === before ? 'the same' : 'another';
     },
@@ -185,7 +185,7 @@ const OF: Readonly<Partial<Record<OperationId, FacetReaders>>> = {
   updateInventory: { 'status of entry': STATUS },
 };
 
-/** The facets of each operation; under undefined, those of any reply. */
+/** The facets to read for each operation. Those under undefined apply to any reply. */
 const READERS = new Map(
   [undefined, ...OPERATION_IDS].map((id) => {
     return [id, Object.entries({ ...OF_ANY, ...(id && { ...OF[id], ...PROMISES[id] }) })] as const;
@@ -206,7 +206,7 @@ function bodyForm({ headers, body }: DeploymentReply, json: unknown): string {
   return `${media} ${media === 'application/json' && isError ? 'Error' : typeof json}`;
 }
 
-/** The entry of the animal whose order was cancelled, unless another client writes meanwhile. */
+/** The stock of the animal whose order was cancelled, unless another client changes it. */
 function describeCancelled({ records }: ProbeExchange, run: SequenceRun): string | undefined {
   const id = run.idOf('PET');
   if (id === undefined) return undefined;
@@ -235,8 +235,8 @@ function describeCancelled({ records }: ProbeExchange, run: SequenceRun): string
 }
 
 /**
- * Whether orders stay pending past their date; undefined if some do not say. Of orders that are read
- * again, other clients can have changed the status.
+ * Whether orders stay pending past their date; undefined if some orders do not show a status. When
+ * orders are read again, other clients may have changed the status.
  */
 function describeOverdue(
   { records, probe }: ProbeExchange,
@@ -251,12 +251,12 @@ function describeOverdue(
   return statuses.includes('pending') ? 'pending' : 'not pending';
 }
 
-/** Ids that are so far apart are drawn, not counted. */
+/** If ids are this far apart, they are random, not counted. */
 const DRAWN_GAP = 1_000_000n;
 
 const LARGEST_DOUBLE = 2n ** 53n;
 
-/** @returns undefined for an id with a gap before it, which another client may have got */
+/** @returns undefined if the id may follow one that another client got */
 function describeId({ ids: [id] }: ProbeExchange, { lastId }: SequenceRun): string | undefined {
   if (id === SENT_ID) return 'as sent';
   if (id === undefined || lastId === undefined) return undefined;

@@ -8,7 +8,7 @@ import {
 } from '../../../core/contract/assumption-table.ts';
 import { type Observation, type Prediction, predict } from './predict.ts';
 
-/** A facet of a probe's reply, and what the best choices predict. */
+/** A facet of a reply, with the value that the best choices predict. */
 export interface Evidence {
   readonly observation: Observation;
   readonly at: number;
@@ -17,7 +17,7 @@ export interface Evidence {
   readonly expected: string;
 }
 
-/** The choices that explain most of what was seen, and what the mock shows under others. */
+/** Finds the choices that explain most of what was seen, and predicts facets under others. */
 export class Fit {
   readonly observations: readonly Observation[];
   readonly choices: Choices;
@@ -28,7 +28,7 @@ export class Fit {
     this.choices = this.#findBest();
   }
 
-  /** What the mock shows; a sequence runs again only if a choice differs that it reads. */
+  /** Predicts a sequence. Results are cached by the choices that the sequence reads. */
   predict(observation: Observation, choices = this.choices): Prediction {
     const known = this.#predictions.get(observation) ?? [];
     this.#predictions.set(observation, known);
@@ -39,23 +39,23 @@ export class Fit {
     return prediction;
   }
 
-  /** What it shows under the best choices, and with a single change of them. */
+  /** The predictions under the best choices, and under each single change of them. */
   predictAll(observation: Observation): readonly Prediction[] {
     const changed = ASSUMPTION_IDS.flatMap((id) => listOthers(id, this.choices));
     return [this.choices, ...changed].map((choices) => this.predict(observation, choices));
   }
 
-  /** Whether a facet is as it was seen under the best choices, or with a single change of them. */
+  /** Whether the best choices, or a single change of them, predict the facet as it was seen. */
   isPossible({ observation, at, facet, found }: Evidence): boolean {
     return this.predictAll(observation).some(({ facets }) => facets[at]?.[facet] === found);
   }
 
-  /** Whether a sequence depends on an assumption, also if another one had another option. */
+  /** Whether a sequence depends on an assumption, under the best choices or one change of them. */
   mayShow(id: AssumptionId, observation: Observation): boolean {
     return this.predictAll(observation).some(({ reads }) => reads.some(([read]) => read === id));
   }
 
-  /** Whether other options of an assumption would show something else in a sequence. */
+  /** Whether another option of an assumption would change a facet of the sequence. */
   wouldShow(id: AssumptionId, observation: Observation): boolean {
     const best = this.predict(observation);
     return listOthers(id, this.choices).some((other) => {
@@ -63,7 +63,7 @@ export class Fit {
     });
   }
 
-  /** Changes one assumption at a time, then two at once, until nothing explains more. */
+  /** Changes one assumption at a time, then two at once, until no change explains more. */
   #findBest(): Choices {
     let best = chooseOptions();
     for (let before: Choices | undefined; before !== best; ) {
@@ -74,7 +74,7 @@ export class Fit {
     return best;
   }
 
-  /** Compares first where the best ones leave most unexplained, since only there can others explain more. */
+  /** Starts with the sequences that the best choices explain least: only there can others win. */
   #pickBest(best: Choices, others: readonly Choices[]): Choices {
     const gapOf = (it: Observation, choices: Choices) => this.predict(it, choices).unexplained;
     const observations = this.observations.toSorted(
@@ -92,7 +92,7 @@ export class Fit {
     return found;
   }
 
-  /** Two changes at once, of which the first matters where something is not yet explained. */
+  /** All pairs of changes of which the first affects a sequence that is not fully explained. */
   #listPairs(best: Choices): readonly Choices[] {
     const doubtful = this.observations.flatMap((observation) => {
       const { unexplained, reads } = this.predict(observation, best);
@@ -106,14 +106,14 @@ export class Fit {
   }
 }
 
-/** The choices with each other option of an assumption. */
+/** The choices again with each other option of an assumption. */
 export function listOthers(id: AssumptionId, choices: Choices): Choices[] {
   return optionsOf(id).flatMap((option) => {
     return option !== choices[id] && isOptionOf(id, option) ? { ...choices, [id]: option } : [];
   });
 }
 
-/** The names of facets on which two predictions of a sequence differ. */
+/** The names of facets in which two predictions of a sequence differ. */
 export function listDifferent(one: Prediction, other: Prediction): ReadonlySet<string> {
   return new Set(
     one.facets.flatMap((facets, at) => {
@@ -123,7 +123,7 @@ export function listDifferent(one: Prediction, other: Prediction): ReadonlySet<s
   );
 }
 
-/** Whether a reply is the one that is predicted; if not, the sequence proves nothing after it. */
+/** Whether a reply is as predicted. If not, later probes of the sequence prove nothing. */
 export function isAsPredicted({ seen }: Observation, { facets }: Prediction, at: number): boolean {
   return ['status', 'body'].every((name) => seen[at]?.[name] === facets[at]?.[name]);
 }

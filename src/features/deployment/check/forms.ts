@@ -1,16 +1,16 @@
 import type { ReplyRecord } from '../deployment-reply.ts';
 import { CHECK_NAME } from './probes.ts';
 
-/** Fewer animals than these can be in order by chance. */
+/** Fewer animals than this may be in order by chance. */
 const MIN_ORDERED = 8;
 
-/** So many animals of the check, and so many others, are not apart by chance. */
+/** With fewer animals of the check, or fewer others, the two may be separated by chance. */
 const MIN_PARTED = 5;
 
-/** How far the share of neighbours in ascending order is from a half where a list counts as shuffled. */
+/** A list is shuffled if its share of ascending neighbours is this close to a half. */
 const MAX_SORTED = 0.3;
 
-/** @returns undefined for few animals */
+/** @returns undefined if there are too few animals to tell */
 export function describeOrder(
   records: readonly ReplyRecord[],
   ids: readonly bigint[],
@@ -36,14 +36,14 @@ export function describeOrder(
   if (isParted && size > 1) {
     return Math.min(size, own.length - size) < MIN_PARTED ? undefined : 'by creation';
   }
-  // Few names are in order by chance.
+  // Too few different names may be in order by chance.
   if (new Set(names).size < MIN_ORDERED) return 'shuffled';
   const isSorted = (list: readonly string[]) =>
     list.every((name, at) => name.localeCompare(list[at - 1] ?? '') >= 0);
   return isSorted(names) || isSorted(names.toReversed()) ? 'by name' : 'shuffled';
 }
 
-/** The share of neighbours that are in ascending order. */
+/** The share of neighbours in ascending order. */
 function countAscents(ids: readonly bigint[]): number {
   return ids.filter((id, at) => id > (ids[at - 1] ?? id)).length / (ids.length - 1);
 }
@@ -61,7 +61,7 @@ export const DATE_FORMS: typeof SPELLINGS = {
   '+02:00': /T\d\d:\d\d:\d\d\+02:00$/,
 };
 
-/** The form that a text has, or the text itself. */
+/** The name of the form that matches a text, or the text itself. */
 export function classify(text: string, forms: typeof SPELLINGS): string {
   return Object.keys(forms).find((name) => forms[name]?.test(text)) ?? text;
 }

@@ -5,27 +5,27 @@ import { noteReplies } from './facets.ts';
 import type { Sequence } from './probes.ts';
 import { type Facets, parseExchange, SequenceRun } from './sequence-run.ts';
 
-/** What a deployment has shown in a sequence. */
+/** What both rounds have shown of a deployment in one sequence. */
 export interface Observation {
   readonly sequence: Sequence;
-  /** What was known at the start of the last round. */
+  /** The model at the start of the last round. */
   readonly model: DeploymentModel;
-  /** The runs of both rounds. */
+  /** The sequence's runs in both rounds. */
   readonly runs: readonly SequenceRun[];
-  /** The facets of each probe that were the same in both rounds. */
+  /** The facets of each probe that were equal in both rounds. */
   readonly seen: readonly Facets[];
 }
 
-/** What the mock shows in a sequence, by probe, and the choices that it reads for it. */
+/** What the mock shows in a sequence, and which choices it reads for that. */
 export interface Prediction {
   readonly reads: readonly (readonly [AssumptionId, string])[];
   readonly facets: readonly Facets[];
   readonly isDocumented: readonly boolean[];
-  /** How many of the facets that were seen are not predicted. */
+  /** How many of the seen facets the prediction contradicts. */
   readonly unexplained: number;
 }
 
-/** Choices that note which of them are read. */
+/** Wraps choices to record which of them are read. */
 export function trackReads(choices: Choices) {
   const reads = new Map<AssumptionId, string>();
   const tracked = new Proxy(choices, {
@@ -44,7 +44,7 @@ const MOCK_KEYS: Readonly<Record<string, string | null>> = {
   'read-only': 'demo-read-only-key',
 };
 
-/** Runs a sequence on a mock that starts from the model of the deployment and has these choices. */
+/** Runs a sequence on a mock with the deployment's records and these choices. */
 export function predict({ sequence, model, seen }: Observation, choices: Choices): Prediction {
   const { reads, tracked } = trackReads(choices);
   const mock = model.openMock(tracked);

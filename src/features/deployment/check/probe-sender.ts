@@ -8,28 +8,28 @@ import { type ProbeExchange, parseExchange, type Step } from './sequence-run.ts'
 
 export type Sender = Pick<DeploymentClient, 'send' | 'time'>;
 
-/** Consecutive requests without an answer, after which a check looks whether the deployment is there. */
+/** After so many requests in a row without an answer, check that the deployment still exists. */
 const MAX_FAILURES = 3;
 
-/** How many requests a deployment gets at most. */
+/** The most requests that a deployment gets in one check. */
 const MAX_REQUESTS = { reads: 200, writes: 400 } as const;
 
-/** A pause after which no earlier request counts in the second of a burst. */
+/** A pause before a burst, so that no earlier request counts in the same second. */
 const BURST_PAUSE_MS = 1100;
 
-/** Sends one probe at a time, and no more than a check may. Answers in words why there is no reply to judge. */
+/** Sends probes within the limits of a check. Returns a text if there is no reply to judge. */
 export class ProbeSender {
   readonly time: Sender['time'];
   /** When the last write ended. */
   lastWrite = Number.NEGATIVE_INFINITY;
-  /** The time of the deployment, by the `Date` of its first reply. */
+  /** The deployment's time by the `Date` of its first reply. */
   clock = Date.now();
-  /** Consecutive requests without an answer. */
+  /** How many requests in a row got no answer. */
   failures = 0;
   readonly #client: Sender;
   readonly #flags: DeploymentFlags;
   #requests = 0;
-  /** Why nothing more is sent. */
+  /** Why no more probes are sent; undefined while they are. */
   #end: string | undefined;
 
   constructor(client: Sender, flags: DeploymentFlags) {
@@ -38,7 +38,7 @@ export class ProbeSender {
     this.#flags = flags;
   }
 
-  /** Sends a probe, as often as it says. */
+  /** Sends a probe as often as it says. Returns its replies, or why there is none to judge. */
   async ask(step: Step): Promise<readonly ProbeExchange[] | string> {
     const { times } = step.probe;
     if (times > 1) await this.time.wait(BURST_PAUSE_MS);
@@ -95,7 +95,7 @@ export class ProbeSender {
     this.clock = Date.parse(findHeader(first.reply.headers, 'date') ?? '') || this.clock;
   }
 
-  /** Finds out whether only some operations fail, or the deployment answers no more; throws if it is gone. */
+  /** Finds out whether only some operations fail. Throws if the deployment no longer answers. */
   async #fail(problem: string): Promise<string> {
     this.failures += 1;
     const [probe] = planSequences(this.#flags)[0]?.probes ?? [];
@@ -107,16 +107,16 @@ export class ProbeSender {
   }
 }
 
-/** The age of a reply in milliseconds, at most: a cache rounds it down to seconds. */
+/** The greatest possible age of a reply in milliseconds: `Age` is rounded down to seconds. */
 function readAge({ headers }: DeploymentReply): number {
   const [age = 0] = /^[1-9]\d*$/.exec(findHeader(headers, 'age') ?? '') ?? [];
   return age === 0 ? 0 : (Number(age) + 1) * 1000;
 }
 
-/** Marks the reason of a verdict that is open because of the way to the deployment. */
+/** The reason of a verdict that is open because the connection is slow. */
 export const TOO_SLOW = 'too long to count';
 
-/** Why a burst does not show what the rate limit is. */
+/** Why a burst of requests does not show the rate limit; undefined if it does. */
 function explainBurst(last: ProbeExchange, count: number, seconds: number): string | undefined {
   const { status, headers } = last.reply;
   if (status === 429) {
@@ -129,18 +129,18 @@ function explainBurst(last: ProbeExchange, count: number, seconds: number): stri
   return `${count} requests took ${seconds.toFixed(1)} s, ${TOO_SLOW}`;
 }
 
-/** A request in words to repeat with curl, and its status. */
+/** A request and its status, in a form to repeat with curl. */
 export function describeExchange({ probe, path, reply }: ProbeExchange): string {
   return `${describeProbe(probe, path)}: ${reply.status}`;
 }
 
-/** Tells the seconds to wait, also where the deployment names a date. */
+/** The reply with the seconds in its `Retry-After`, also if that is a date. */
 function explainLimit(exchange: ProbeExchange): string {
   const wait = Math.ceil(readRetryAfter(exchange.reply.headers, Date.now()) ?? Number.NaN);
   return `${describeExchange(exchange)}, Retry-After ${Number.isNaN(wait) ? 'absent' : wait}`;
 }
 
-/** Replies that are none of the service prove nothing. */
+/** Why the reply proves nothing: it does not come from the service. */
 function explainNoAnswer(exchange: ProbeExchange): string | undefined {
   const { probe, reply } = exchange;
   const { status, headers } = reply;

@@ -13,16 +13,16 @@ import { DEPLOYMENT_DEFAULTS } from '../options.ts';
 
 export interface Probe extends Modifier {
   readonly method: string;
-  /** Below the base URL. Words in capitals are placeholders for what a deployment or a flag provides. */
+  /** The path below the base URL. Words in capitals are placeholders that the check fills in. */
   readonly path: string;
   readonly body: string | undefined;
-  /** The members of the body. */
+  /** The JSON body as an object. */
   readonly sent: Json;
   readonly headers: Readonly<Record<string, string>>;
-  /** The operation that the probe calls; undefined if the document has none such. */
+  /** The operation that the probe calls; undefined if the document has none for it. */
   readonly operation: OperationId | undefined;
   readonly times: number;
-  /** Its modifiers, in words. */
+  /** The modifiers of the probe, in words. */
   readonly modifiers: string;
 }
 
@@ -32,19 +32,19 @@ interface Modifier {
   readonly times?: number;
   readonly isLate?: boolean;
   readonly isOnce?: boolean;
-  /** The time of a mock's clock, in milliseconds since its start. */
+  /** How long after a mock's start the probe is sent, in milliseconds; for mocks only. */
   readonly elapsed?: number;
 }
 
 type KeyName = 'none' | 'unknown' | 'invalid' | 'read-only';
 
-/** Probes that build on each other. Each sequence runs for itself, on the deployment and on the mock. */
+/** Probes that build on each other. Sequences do not depend on each other. */
 export interface Sequence {
   readonly why: string;
-  /** What it lacks, in words. */
+  /** What is missing to run it, in words. */
   readonly needs: readonly string[];
   readonly probes: readonly Probe[];
-  /** The placeholder of an order that a flag names, and the order. */
+  /** The order that a flag names, and the placeholder that stands for it. */
   readonly orderName?: keyof typeof ORDER_FLAGS | undefined;
   readonly order?: bigint | undefined;
 }
@@ -53,10 +53,10 @@ const ORDER_FLAGS = { CANCEL: 'cancel', SHIPPED: 'shipped', CANCELLED: 'cancelle
 
 const ORIGIN = 'https://petstore-mock-check.example';
 
-/** How often everything is asked: what differs proves nothing. */
+/** How often everything is asked. What differs between rounds proves nothing. */
 export const ROUNDS = 2;
 
-/** The requests of a burst: more than `rate-limit: 10/s` allows in two of its seconds. */
+/** How many requests a burst has: more than `rate-limit=10/s` allows in two seconds. */
 const BURST = 21;
 
 const MODIFIERS: Readonly<Record<string, Modifier>> = {
@@ -68,9 +68,9 @@ const MODIFIERS: Readonly<Record<string, Modifier>> = {
   'from another origin': { headers: { Origin: ORIGIN } },
   preflight: { key: 'none', headers: { Origin: ORIGIN, 'Access-Control-Request-Method': 'GET' } },
   [`${BURST} times`]: { times: BURST },
-  /** After all writes of a round. */
+  /** Sent after all writes of a round. */
   later: { isLate: true },
-  /** Runs in the first round only, since it cannot be repeated. */
+  /** Sent in the first round only, because it cannot be repeated. */
   once: { isOnce: true },
   'after the sunset': { elapsed: SUNSET_ENDS - Date.UTC(2025, 0, 1) },
 };
@@ -81,7 +81,7 @@ const animal = (name: string, more = '') =>
 /** An id that a double cannot hold. */
 const LARGE = 2n ** 53n + 1n;
 export const SENT_ID = 7_777_777_777_777_777n;
-/** One character more than `name-limits: 255` allows. */
+/** One character longer than `name-limits=255` allows. */
 const LONG_NAME = `${CHECK_NAME}: `.padEnd(256, 'x');
 const padded = (kib: number) => '{}'.padEnd((kib + 1) * 1024);
 const LATER = ['later: GET /pets/NEW', 'later: GET /pets?limit=99', 'later: GET /inventory'];
@@ -95,7 +95,7 @@ const badStock = (id: string) => [
   `PATCH /inventory/${id} {}`,
 ];
 
-/** Why, and the probes; each as `modifiers: METHOD PATH BODY`. A path is asked in one way only: caches. */
+/** Why, then the probes as `modifiers: METHOD PATH BODY`. Caches: use one spelling of each path. */
 const READS: readonly (readonly [why: string, ...probes: string[]])[] = [
   ['the animals', 'GET /pets?limit=100'],
   ['the stock', 'GET /inventory'],
@@ -131,7 +131,7 @@ const WRITES: typeof READS = [
   ['an animal without a status', `POST /pets {"name":"${CHECK_NAME}: no status","categoryId":${LARGE}}`, ...LATER],
   ['stock of a new animal', `POST /pets ${animal('stock', ',"status":"pending"')}`, ...stock('NEW'), ...LATER],
   ['wrong stock', `POST /pets ${animal('wrong stock')}`, ...badStock('NEW')],
-  // Before the stock that stays.
+  // Before the next row, whose stock stays.
   ['wrong stock', ...badStock('STOCK')],
   ['stock', ...stock('STOCK'), 'later: GET /pets/STOCK', 'later: GET /inventory'],
   ['a name of 256 characters', `POST /pets {"name":"${LONG_NAME}","categoryId":1}`],
@@ -155,7 +155,7 @@ const WRITES: typeof READS = [
 
 export const OVERDUE = '--cancel ID of a pending order past its shipDate';
 
-/** What a check never asks, and what that would need: it says why something stays open. */
+/** Probes that are never sent, and what they would need, to explain why something stays open. */
 const UNASKED: typeof READS = [
   [
     'an animal with an empty name, which would not show where it comes from',
@@ -165,7 +165,7 @@ const UNASKED: typeof READS = [
   [OVERDUE, 'DELETE /store/orders/OVERDUE'],
 ];
 
-/** What lines need that match a pattern. */
+/** What probes that match a pattern need. */
 const NEEDS: readonly (readonly [
   line: RegExp,
   text: string,
@@ -214,8 +214,8 @@ const ROWS = [...READS, ...WRITES, ...UNASKED].map((row) => {
 });
 
 /**
- * All sequences in the order in which they run, with what they lack; one for each order that a flag
- * names. The first three read the records from which every mock starts.
+ * All sequences in the order in which they run, with what they lack. There is one for each order
+ * that a flag names. The first three read the lists from which every mock starts.
  */
 export function planSequences(flags: DeploymentFlags): readonly Sequence[] {
   return ROWS.flatMap(({ why, lines, isAsked, probes }) => {
@@ -234,7 +234,7 @@ export function planSequences(flags: DeploymentFlags): readonly Sequence[] {
   });
 }
 
-/** The requests of a check, in order. Placeholders stand for what only the deployment can tell. */
+/** The requests of a check in order. Placeholders stand for values that only the deployment has. */
 export function planCheck(flags: DeploymentFlags) {
   return planSequences(flags).flatMap(({ why, needs, probes, order }) =>
     (needs.length > 0 ? [] : probes).map((probe) => {
@@ -247,7 +247,7 @@ export function planCheck(flags: DeploymentFlags) {
 
 const MAX_SHOWN_BODY = 80;
 
-/** The request in words, to repeat it with curl. */
+/** A request in a form to repeat with curl. */
 export function describeProbe({ method, body, modifiers }: Probe, path: string): string {
   const sent = body === undefined ? '' : ` ${body.trim().slice(0, MAX_SHOWN_BODY)}`;
   const size = body !== undefined && body.length > 1024 ? ` (${body.length} bytes)` : '';

@@ -22,14 +22,14 @@ const FIELD_NAMES = [RECORDS.Animal, RECORDS.InventoryEntry].flatMap(({ members 
   Object.keys(members).filter((name) => !/^(?:id|petId)$/.test(name)),
 );
 
-/** Compares the id of the path and each field that was sent or listed; tells the first that differs. */
+/** Compares the record with the path's id and the known fields. Returns the first difference. */
 const FIELDS: FacetReader = ({ probe, path, records: [record = {}], ids: [id] }, run) => {
   const [, inPath = `${id}`] = /\/(-?\d+)$/.exec(path) ?? [];
   if (inPath !== `${id}`) return `id ${id}`;
   const isNew = id === run.idOf('NEW');
   const created = run.exchanges.find((it) => it?.probe.operation === 'createPet');
   const known = isNew ? created?.probe.sent : run.model.lists.animals.get(id ?? -1n);
-  // Anybody can move the status of an animal.
+  // Another client may change an animal's status at any time.
   const expected = probe.operation === 'getPet' ? { ...known, status: undefined } : probe.sent;
   const other = FIELD_NAMES.find(
     (name) => expected[name] != null && String(expected[name]) !== String(record[name]),
@@ -37,26 +37,26 @@ const FIELDS: FacetReader = ({ probe, path, records: [record = {}], ids: [id] },
   return other === undefined ? 'as sent or listed' : `${other} ${String(record[other])}`;
 };
 
-/** The filtered lists of animals that a run has read so far. */
+/** The lists of animals that a run has read with a filter. */
 function listFiltered({ exchanges }: SequenceRun): ProbeExchange[] {
   return exchanges.flatMap((it) => (it && isFilter(it.probe) ? it : []));
 }
 
-/** What the document promises: facets that no option changes. */
+/** Facets that the document prescribes, and that no option changes. */
 export const PROMISES: Readonly<Partial<Record<OperationId, FacetReaders>>> = {
   listPets: {
     count: (exchange, { model }) => {
       const { probe, ids, records } = exchange;
       if (isFilter(probe) || isNextPage(probe.path)) return undefined;
       if (records.length < limitOf(probe) && !isWhole(exchange)) return undefined;
-      // Other clients may add some.
+      // More than expected is fine, since other clients may add animals.
       return records.length >= model.lists.animals.size ? 'all' : `${ids.length}`;
     },
     repeated: REPEATED,
     'other statuses': ({ probe, records }) => {
       if (!isFilter(probe)) return undefined;
       const statuses = records.map(({ status }) => String(status)).sort();
-      // The first: the second round may also find the animals that the check has created.
+      // Takes the first, since in the second round the check's own animals may be there, too.
       return statuses.find((status) => !probe.path.endsWith(`=${status}`)) ?? 'none';
     },
     'in no filtered list': ({ probe }, run) => {
@@ -84,7 +84,7 @@ export const PROMISES: Readonly<Partial<Record<OperationId, FacetReaders>>> = {
       const isPage = ids.length >= limitOf(probe) || !isWhole(exchange);
       if (id === undefined || isPage || !isShown) return undefined;
       if (ids.includes(id)) return 'listed';
-      // A list that is behind shows the animal of the round before.
+      // If the list has the animal of the earlier round instead, it is only behind.
       return ids.includes(before ?? id) ? undefined : 'not listed';
     },
   },

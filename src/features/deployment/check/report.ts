@@ -19,11 +19,11 @@ export interface CheckReport {
 
 interface ReasonedVerdict extends ReplyVerdict {
   readonly differences?: readonly Difference[];
-  /** Why no reply could be judged, if a request was sent. */
+  /** Why no reply could be judged, though a request was sent. */
   readonly why?: string;
 }
 
-/** A verdict for each assumption and each documented reply, with its reasons in words. */
+/** The report: a verdict with reasons for each assumption and each documented reply. */
 export function createReport(fit: Fit, flags: DeploymentFlags): CheckReport {
   const explainer = new Explainer(fit, flags);
   const verdicts = [...judgeAssumptions(fit)];
@@ -33,7 +33,7 @@ export function createReport(fit: Fit, flags: DeploymentFlags): CheckReport {
   };
 }
 
-/** Proofs that a verdict names. */
+/** How many proofs of a verdict the report shows. */
 const MAX_SHOWN = 2;
 
 function reportAssumption(
@@ -73,7 +73,7 @@ function reportReplies(fit: Fit, explainer: Explainer): ReasonedVerdict[] {
   });
 }
 
-/** The share of the assumptions that a check has to settle to say anything about a deployment. */
+/** The share of assumptions that a check must settle for its report to mean anything. */
 const MIN_SETTLED_SHARE = 1 / 4;
 
 export function findShortfall({ assumptions }: CheckReport): number | undefined {

@@ -27,7 +27,7 @@ const REPLY_VERDICT = object({
 
 export type ReplyVerdict = ValueOf<typeof REPLY_VERDICT>;
 
-/** What `check --save` writes besides flags. */
+/** What `check --save` writes besides options. */
 export const SAVED_VERDICTS = object({
   deployment,
   at,
@@ -53,11 +53,11 @@ interface CheckToSave {
     readonly assumptions: readonly AssumptionVerdict[];
     readonly replies: readonly ReplyVerdict[];
   };
-  /** The deployment's, in milliseconds since 1970. */
+  /** The deployment's time, in milliseconds since 1970. */
   readonly clock: number;
 }
 
-/** The config file with which a mock answers as the deployment does, as far as that was settled. */
+/** A config file that makes a mock answer like the deployment, as far as that was settled. */
 export function createConfig(
   { report: { assumptions, replies }, clock }: CheckToSave,
   deployment: string,

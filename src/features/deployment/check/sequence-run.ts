@@ -13,28 +13,28 @@ import {
 import type { DeploymentModel } from './deployment-model.ts';
 import type { Probe, Sequence } from './probes.ts';
 
-/** What a reply shows, each by a name in words: `status`, `order`, `stock of NEW`. */
+/** What a reply shows, by the names of facets: `status`, `order`, `stock of NEW`. */
 export type Facets = Readonly<Record<string, string>>;
 
-/** A probe of a sequence, with its path as it is sent. */
+/** A probe with its placeholders filled in. */
 export interface Step {
-  /** Its place in the sequence. */
+  /** The probe's position in the sequence. */
   readonly at: number;
   readonly probe: Probe;
   readonly path: string;
 }
 
-/** A step and its reply, of the deployment or of a mock. */
+/** A step and the reply to it, from the deployment or from a mock. */
 export interface ProbeExchange extends Step {
   readonly reply: DeploymentReply;
-  /** When the deployment had what its reply shows, in milliseconds, at the earliest: caches round `Age` down. */
+  /** The earliest time that the reply may show, in milliseconds: caches round `Age` down. */
   readonly shownSince: number;
-  /** The body in JSON; undefined if it is none. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: unknown;
-  /** The records of a reply that accepts its request. */
+  /** The records in a successful reply. */
   readonly records: readonly ReplyRecord[];
   readonly ids: readonly bigint[];
-  /** Whether the reply accepts its request and has the body that the operation gives. */
+  /** Whether the reply is successful and has the body that its operation should return. */
   readonly isRead: boolean;
 }
 
@@ -49,23 +49,23 @@ export function parseExchange(step: Step, reply: DeploymentReply, shownSince = 0
   return { ...step, reply, shownSince, json, records, ids, isRead };
 }
 
-/** One run of a sequence, on the deployment or on a mock: what to ask next, and what the replies have shown. */
+/** A run of a sequence on the deployment or a mock: its next steps, and the facets seen so far. */
 export class SequenceRun {
   readonly sequence: Sequence;
   readonly model: DeploymentModel;
-  /** What the words in capitals of paths stand for. */
+  /** The values of placeholders in paths. */
   readonly placeholders: Map<string, string>;
-  /** A mock has an order of its own, and no other client. */
+  /** Whether it runs on a mock, where no other client can interfere. */
   readonly isMock: boolean;
-  /** The run of the same sequence in the round before. */
+  /** The run of this sequence in the round before. */
   readonly earlier: SequenceRun | undefined;
-  /** The last id that was assigned, if it is known. */
+  /** The id that was assigned last, if known. */
   lastId: bigint | undefined;
-  /** What the reply to each probe shows. */
+  /** The facets of the reply to each probe. */
   readonly facets: Facets[] = [];
-  /** The exchange of each probe; the first one of a burst. */
+  /** The exchange of each probe; for a burst, the first one. */
   readonly exchanges: (ProbeExchange | undefined)[] = [];
-  /** Why a probe got no answer of the service, was not sent, or proves nothing. */
+  /** Why a probe was not sent, got no answer from the service, or proves nothing. */
   reason: string | undefined;
 
   constructor(
@@ -81,7 +81,7 @@ export class SequenceRun {
     this.isMock = isMock;
     this.earlier = earlier;
     const { order, orderName, probes } = sequence;
-    // Other sequences do not know what becomes of it.
+    // This sequence does not change the stock of STOCK, and cannot know what another makes of it.
     if (!probes.some(({ path }) => path.includes('STOCK'))) this.placeholders.delete('STOCK');
     if (order === undefined || orderName === undefined) return;
     const petId = readId(findById(model.lists.orders, order), 'petId');
@@ -93,7 +93,7 @@ export class SequenceRun {
     return readId({ id: this.placeholders.get(placeholder) });
   }
 
-  /** What to ask, each after the replies to the one before it; late probes only if `isLate`. */
+  /** Yields the next step after the reply to the one before. `isLate` selects the late probes. */
   *steps(isLate: boolean): Generator<Step> {
     for (const [at, probe] of this.sequence.probes.entries()) {
       const [name] = /[A-Z]{3,}/.exec(probe.path) ?? [];
@@ -105,11 +105,11 @@ export class SequenceRun {
   }
 }
 
-/** Reads one facet of a reply; undefined if it shows nothing of it. */
+/** Reads a facet of a reply; undefined if the reply does not show it. */
 export type FacetReader = (exchange: ProbeExchange, run: SequenceRun) => string | undefined;
 export type FacetReaders = Readonly<Record<string, FacetReader>>;
 
-/** A page can have more animals than it shows. */
+/** The size of the largest page. A list of so many animals may go on. */
 export const MAX_PAGE = 100;
 
 export const isNextPage = (path: string) => /NEXT|offset/.test(path);
@@ -119,13 +119,13 @@ const FILTERS = OPERATIONS.listPets.parameters.flatMap(({ name }) =>
 
 export const isFilter = ({ path }: Probe) => FILTERS.some((filter) => path.includes(filter));
 
-/** @returns NaN for a limit that the document does not have */
+/** @returns NaN for a limit outside the document's bounds */
 export function limitOf({ path }: Probe): number {
   const limit = Number(/limit=([^&]*)/.exec(path)?.[1] ?? 20);
   return limit >= 1 && limit <= MAX_PAGE ? limit : Number.NaN;
 }
 
-/** Whether a list of animals leads to no other page, and is no reply that a cache kept. */
+/** Whether a list of animals has no further page and does not come from a cache. */
 export function isWhole({ reply, ids }: ProbeExchange): boolean {
   const [total = ids.length, age = 0] = ['x-total-count', 'age'].map((name) =>
     findHeader(reply.headers, name),

@@ -9,22 +9,22 @@ import type { Facets } from './sequence-run.ts';
 
 export interface FitVerdict {
   readonly verdict: 'settled' | 'none-of-the-options' | 'open';
-  /** The best option, which is certain only if it is settled. */
+  /** The best option. It is certain only if the verdict is `settled`. */
   readonly option: string;
-  /** What proves the option, or contradicts every option. */
+  /** The facets that prove the option, or that contradict all options. */
   readonly evidence: readonly Evidence[];
-  /** Other choices that would explain the same. */
+  /** Other choices that would explain the replies equally well. */
   readonly instead?: Partial<Choices> | undefined;
 }
 
 /**
- * Judges each assumption. An example: `GET /pets/UNKNOWN` got 400 where the default of `unknown-pet` predicts 404. Its
- * option 400 explains more, so it is the best choice. Under the other option, the mock predicts 404, which was not seen:
- * 400 is settled by this probe. But if 400 were also what 404 and some option of `invalid-input` predict together, two
- * changes would explain the same, and it would stay open. More than two changes at once are not tried: a probe reads few
- * assumptions, and drawn deployments have shown none.
+ * Judges each assumption. Example: `GET /pets/UNKNOWN` got 400, while the default of `unknown-pet`
+ * predicts 404. Option 400 explains more replies, so it is the best choice. Under the other option
+ * the mock predicts 404, which was not seen, so this probe settles 400. But if 404 together with
+ * some option of `invalid-input` also predicted 400, two changes would explain the same, and 400
+ * would stay open. More than two changes are not tried, since a probe depends on few assumptions.
  *
- * Where two changes explain as much as the best choices, a third one may not explain it as well.
+ * If two changes explain as much as the best choices, they may leave a third assumption unsettled.
  */
 export function judgeAssumptions(fit: Fit): ReadonlyMap<AssumptionId, FitVerdict> {
   const verdicts = new Map(ASSUMPTION_IDS.map((id) => [id, judgeAssumption(fit, id)]));
@@ -43,7 +43,7 @@ export function judgeAssumptions(fit: Fit): ReadonlyMap<AssumptionId, FitVerdict
   return verdicts;
 }
 
-/** Settled only if each other option is refuted. */
+/** Settled only if every other option is refuted. */
 function judgeAssumption(fit: Fit, id: AssumptionId): FitVerdict {
   const option = fit.choices[id];
   const compared = listOthers(id, fit.choices).map((other) => {
@@ -62,7 +62,7 @@ function judgeAssumption(fit: Fit, id: AssumptionId): FitVerdict {
   return { verdict: 'settled', option, evidence };
 }
 
-/** What supports the best choices, or those as good, and what conflicts with them, where others predict something else. */
+/** Where two choices predict different facets: what supports `best`, and what contradicts it. */
 function compare(
   fit: Fit,
   other: Choices,
@@ -83,7 +83,7 @@ function compare(
         const evidence = { observation, at, facet, found, expected };
         if (found === expected) {
           if (isWhole && otherwise !== undefined && otherwise !== found) supports.push(evidence);
-          // What neither explains in a sequence conflicts with both.
+          // A value that neither choice predicts contradicts both.
         } else if (!saysNothing(seen, mine.facets[at], theirs.facets[at])) conflicts.push(evidence);
       }
       if (!isWhole) break;
@@ -92,12 +92,12 @@ function compare(
   return { supports, conflicts };
 }
 
-/** Whether nothing supports the best choices, or those as good, against others. */
+/** Whether no reply supports `best` (the best choices by default) against `other`. */
 function explainsAsMuch(fit: Fit, other: Choices, best?: Choices, observations = fit.observations) {
   return compare(fit, other, best, observations).supports.length === 0;
 }
 
-/** The other option if nothing speaks against it, or a second change that takes back all that does. */
+/** Other choices that explain as much: the other option alone, or with a second change. */
 function findAlternative(
   fit: Fit,
   id: AssumptionId,
@@ -115,7 +115,7 @@ function findAlternative(
   return undefined;
 }
 
-/** Whether it is what no option shows, though the document does not exclude it. */
+/** Whether no option predicts the facet, and the document does not rule it out. */
 function isNoOption(fit: Fit, evidence: Evidence): boolean {
   const { observation, at, facet, found } = evidence;
   const { isDocumented } = fit.predict(observation);
@@ -123,7 +123,7 @@ function isNoOption(fit: Fit, evidence: Evidence): boolean {
   return !isExcluded && !PROMISED.has(facet) && !fit.isPossible(evidence);
 }
 
-/** An accepted request does not show how it would be refused, nor the other way round. */
+/** Whether a reply says nothing: an accepted request does not show how it would be refused. */
 function saysNothing(seen: Facets, mine: Facets = {}, theirs: Facets = {}): boolean {
   const [is, best, other] = [seen, mine, theirs].map(({ status = '' }) => status[0]);
   return is !== best && best === other;

@@ -14,21 +14,21 @@ export interface ReplyName {
   readonly status: number;
 }
 
-/** Something in a reply that the document does not have. */
+/** A deviation of a reply from the document. */
 export interface Difference extends Deviation {
-  /** The request and its status in words, to repeat it with curl. */
+  /** The request and its status, in a form to repeat with curl. */
   readonly exchange: string;
 }
 
 type Found = ReplyName & Difference;
 
-/** All that differs from the document, whatever options the deployment has. */
+/** Everything that deviates from the document, whatever options the deployment has. */
 export function findDifferences(fit: Fit): readonly Found[] {
   const broken = fit.observations.flatMap((observation) => listBroken(fit, observation));
   return [...broken.flatMap(describeBroken), ...fit.observations.flatMap(compareBodies)];
 }
 
-/** The facets where every option shows the same, and the deployment something else. */
+/** The facets that are the same under every option, but different on the deployment. */
 function listBroken(fit: Fit, observation: Observation): Evidence[] {
   const best = fit.predict(observation);
   const broken: Evidence[] = [];
@@ -48,16 +48,16 @@ function listBroken(fit: Fit, observation: Observation): Evidence[] {
   return broken;
 }
 
-/** Whether the document gives the status, or refuses an input that was accepted. */
+/** Whether the document prescribes the status, or forbids that the request was accepted. */
 function isPrescribed({ sequence, seen }: Observation, best: Prediction, at: number): boolean {
   const { operation, isOnce } = sequence.probes[at] ?? {};
   const found = seen[at]?.status ?? '';
-  // The user may have named an order that cannot be cancelled.
+  // The order that the user named may not be cancellable.
   if (isOnce === true && /^40[49]$/.test(found)) return false;
   return best.isDocumented[at] === true || (operation !== undefined && found.startsWith('2'));
 }
 
-/** Whether all options agree that lead to the reply. */
+/** Whether all options that lead to this reply agree on the facet. */
 function isPromised(fit: Fit, { observation, at, facet, expected }: Evidence): boolean {
   return fit.predictAll(observation).every((prediction) => {
     const before = observation.seen.slice(0, at);
@@ -67,7 +67,7 @@ function isPromised(fit: Fit, { observation, at, facet, expected }: Evidence): b
   });
 }
 
-/** The exchange of the first round that has one. */
+/** The exchange of a probe in the first round that has one. */
 export function exchangeOf({ runs }: Observation, at: number): ProbeExchange | undefined {
   return runs.flatMap(({ exchanges }) => exchanges[at] ?? [])[0];
 }
@@ -78,7 +78,7 @@ function describeBroken({ observation, at, facet, found, expected }: Evidence): 
   if (first === undefined || operation === undefined) return [];
   const exchange = describeExchange(first);
   if (facet !== 'status') {
-    // Each round has an animal of its own.
+    // The two rounds create different animals, so name the first one's id.
     const name = facet.replace('NEW', `${observation.runs[0]?.idOf('NEW')}`);
     const { status } = first.reply;
     return [{ where: 'value', at: name, expected, found, operation, status, exchange }];
@@ -90,7 +90,7 @@ function describeBroken({ observation, at, facet, found, expected }: Evidence): 
   return [{ where: 'status', expected, found, operation, status, exchange }];
 }
 
-/** What the bodies of both rounds have that the document does not allow. */
+/** What the document does not allow in the bodies of both rounds. */
 function compareBodies({ sequence, runs }: Observation): Found[] {
   return sequence.probes.flatMap(({ operation }, at) => {
     const exchanges = runs.flatMap((run) => run.exchanges[at] ?? []);
