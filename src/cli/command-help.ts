@@ -99,12 +99,8 @@ function describeFlags(parser: Argv, command: CommandName, completions: Completi
     for (const name of own.filter((flag) => Object.hasOwn(flags, flag))) {
       const { description } = flagShape(name);
       const choices = completions[spell(name)];
-      parser.option(spell(name), {
-        description,
-        group: `${group}:`,
-        alias: ALIASES[name],
-        choices,
-      });
+      const alias = ALIASES[name];
+      parser.option(spell(name), { description, group: `${group}:`, alias, choices });
     }
   }
 }

@@ -170,7 +170,7 @@ export async function readConfigFile(file: string, origin: string) {
   return { layer, settings: Object.fromEntries(own.map(([name]) => [name, value[name]])) };
 }
 
-function fileError(problems: readonly TextProblem[]): UsageError {
+export function fileError(problems: readonly TextProblem[]): UsageError {
   return new UsageError(firstProblems(problems, formatProblem).join('\n'));
 }
 

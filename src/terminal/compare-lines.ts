@@ -10,21 +10,19 @@ export function compareLines(before: string, after: string): readonly ComparedLi
   let [start, end] = [0, 0];
   while (start < shorter && old[start] === next[start]) start += 1;
   while (end < shorter - start && old.at(-1 - end) === next.at(-1 - end)) end += 1;
-  const same = (lines: readonly string[]) => lines.map((text): ComparedLine => [' ', text]);
   return [
-    ...same(old.slice(0, start)),
+    ...mark(' ', old.slice(0, start)),
     ...compareMiddle(old.slice(start, old.length - end), next.slice(start, next.length - end)),
-    ...same(old.slice(old.length - end)),
+    ...mark(' ', old.slice(old.length - end)),
   ];
 }
 
+function mark(sign: ComparedLine[0], lines: readonly string[]): ComparedLine[] {
+  return lines.map((text) => [sign, text]);
+}
+
 function compareMiddle(old: readonly string[], next: readonly string[]): readonly ComparedLine[] {
-  if (old.length * next.length > MAX_PAIRS) {
-    return [
-      ...old.map((text): ComparedLine => ['−', text]),
-      ...next.map((text): ComparedLine => ['+', text]),
-    ];
-  }
+  if (old.length * next.length > MAX_PAIRS) return [...mark('−', old), ...mark('+', next)];
   const common = old.map(() => next.map(() => 0));
   const at = (row: number, column: number) => common[row]?.[column] ?? 0;
   for (let row = old.length - 1; row >= 0; row -= 1) {
@@ -36,19 +34,17 @@ function compareMiddle(old: readonly string[], next: readonly string[]): readonl
   }
   const lines: ComparedLine[] = [];
   for (let row = 0, column = 0; row < old.length || column < next.length; ) {
-    const [mine = '', other = ''] = [old[row], next[column]];
-    if (row < old.length && column < next.length && mine === other) {
+    const [mine, other] = [old[row], next[column]];
+    const isLess = other === undefined || at(row + 1, column) >= at(row, column + 1);
+    if (mine !== undefined && mine === other) {
       lines.push([' ', mine]);
       row += 1;
       column += 1;
-    } else if (
-      row < old.length &&
-      (column === next.length || at(row + 1, column) >= at(row, column + 1))
-    ) {
+    } else if (mine !== undefined && isLess) {
       lines.push(['−', mine]);
       row += 1;
     } else {
-      lines.push(['+', other]);
+      lines.push(['+', other ?? '']);
       column += 1;
     }
   }

@@ -1,13 +1,13 @@
 import type { ControlClient, Route } from '../../client/control-client.ts';
 import type { RecordedExchange } from '../../core/control/journal/recorded-exchange.ts';
 import { type Json, parseInput, tryParseJson, writeJson } from '../../core/json.ts';
-import { firstProblems, formatProblem } from '../../core/problems.ts';
 import { ANY, type Shape } from '../../core/shape/shapes.ts';
 import { readJson } from '../../core/shape/source-text.ts';
 import { describe, joinWords } from '../../core/words.ts';
-import { misuse, UsageError, type WordUsage } from '../../terminal/command.ts';
+import { misuse, type WordUsage } from '../../terminal/command.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { bold, escapeControls, type Style } from '../../terminal/terminal.ts';
+import { fileError } from '../flag-sources.ts';
 import type { FlagName, Flags } from '../flags.ts';
 import type { Fact } from '../run-evidence.ts';
 
@@ -131,5 +131,5 @@ export function splitFirst(words: readonly string[], pattern: RegExp) {
 export function parseJsonText(origin: string, text: string): unknown {
   const reading = readJson(origin, text);
   if (reading.ok) return reading.value;
-  throw new UsageError(firstProblems(reading.problems, formatProblem).join('\n'));
+  throw fileError(reading.problems);
 }
