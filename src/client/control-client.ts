@@ -106,10 +106,10 @@ export class ControlClient {
   }
 
   /**
-   * Calls an endpoint, and returns the value of its reply. An integer that a double would round is a
-   * bigint.
+   * Calls an endpoint and returns the JSON of its reply. Integers that a double would round are
+   * bigints.
    *
-   * @throws ControlError if it answers with an Error
+   * @throws ControlError if the reply is an Error
    */
   async call<R extends JsonRoute>(route: R, ...[input]: CallArguments<R>): Promise<ReplyOf<R>> {
     const response = await this.request(route, input);
@@ -148,10 +148,10 @@ export class ControlClient {
   }
 
   /**
-   * The exchanges of the sandbox, and what else happens in it, until the server ends the stream.
-   * A `dropped` event says how many exchanges the journal has dropped unread.
+   * Yields exchanges and other events of the sandbox, until the server ends the stream. A `dropped`
+   * event says how many exchanges the journal dropped unread.
    *
-   * @throws ControlError if the server answers with an Error, the reason of the signal once it aborts
+   * @throws ControlError if the reply is an Error; the signal's reason once it aborts
    */
   async *events(
     route: 'GET /requests/stream',

@@ -17,9 +17,9 @@ const MAY_LOSE_DIGITS = /\d{16}|\d[.eE]|(?<!\d)-0/;
 /** In characters: a shorter number without an exponent is exact as a double. */
 const SAFE_LENGTH = 15;
 
-/** Parses JSON without losing a digit of an integer: see `parseNumber`. */
+/** Parses JSON without losing a digit of an integer. `parseNumber` says how. */
 export function parseJson(text: string): unknown {
-  // JSON.parse is many times faster.
+  // JSON.parse is many times faster than `parseExactly`.
   return MAY_LOSE_DIGITS.test(text) ? parseExactly(text, parseNumber) : JSON.parse(text);
 }
 
@@ -140,7 +140,7 @@ export function toInt64(given: unknown): bigint | undefined {
   return value >= INT64_MIN && value <= INT64_MAX ? value : undefined;
 }
 
-/** In characters: evaluating a longer number would take too long. */
+/** In characters. Evaluating a longer number would take too long. */
 const MAX_NUMBER_LENGTH = 400;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;

@@ -15,7 +15,7 @@ import type { Observers } from './observers.ts';
 
 /** What a server needs from its persistence in addition to what the control API needs. */
 export interface ServerPersistence extends Persistence {
-  /** `keep` without a promise where nothing has to be waited for. Throws or rejects with a StorageError. */
+  /** Like `keep`, but a promise only if it has to wait. May throw a StorageError at once. */
   keepAtOnce<T>(sandbox: Sandbox, compute: () => Outcome<T>): T | Promise<T>;
   /** Has the sandbox take the outcome of a call that could not be kept, as far as it can. */
   keepFailed<T>(sandbox: Sandbox, compute: () => Outcome<T>): T | Promise<T>;
@@ -29,7 +29,7 @@ export interface ServerPersistence extends Persistence {
 export interface ScenarioStorage {
   /** Reads the stored scenarios. Throws a ScenarioError. */
   readonly load: () => Promise<Start['saved']>;
-  /** Stores the scenarios that changed. Throws a StorageError at the first that fails, with those before it stored. */
+  /** Stores changed scenarios. Throws a StorageError at the first that fails; earlier ones stay. */
   readonly save: (before: State['scenarios'], after: State['scenarios']) => void;
 }
 

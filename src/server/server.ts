@@ -44,10 +44,11 @@ export interface RunningServer {
 /**
  * Starts a server and waits until it answers.
  *
- * @param features what can answer, serve pages, or keep states besides what the server has itself
- * @param files already loaded files
- * @throws FixtureError, ScenarioError, CertificateError if a file cannot be used, StorageError if `db` cannot be used,
- *   RangeError for a wrong option, and Node's own errors if the port is taken or not permitted
+ * @param features features that add responders, pages, storages or options
+ * @param files the files, if they have been loaded
+ * @throws FixtureError, ScenarioError or CertificateError for an unusable file; StorageError if
+ * `db` is unusable; RangeError for a wrong option; Node's own errors if the port is taken or not
+ * permitted
  */
 export async function startServerWith(
   features: readonly Feature[],

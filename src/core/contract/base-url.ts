@@ -23,7 +23,7 @@ function decode(text: string): string {
   }
 }
 
-/** An IPv6 address without brackets. */
+/** The host of a URL, an IPv6 address without its brackets. */
 export function hostName({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }

@@ -4,9 +4,9 @@ import { OPERATION_IDS, type OperationId } from './operations.ts';
 
 interface ErrorShape {
   readonly statuses: readonly number[];
-  /** The digits after the status under `error-codes=numeric`. */
+  /** The digits that follow the status in the code under `error-codes=numeric`. */
   readonly serial: string;
-  /** The operations that can reply with it; none if the mock alone does. */
+  /** The operations that can reply with this error; none if only the mock itself does. */
   readonly on: readonly OperationId[];
 }
 
@@ -45,7 +45,7 @@ export const ERROR_CODES = {
   body_dropped: { statuses: [409], serial: '16', on: [] },
   not_replayable: { statuses: [409], serial: '17', on: [] },
   too_many_latches: { statuses: [409], serial: '14', on: [] },
-  // For statuses that only a scenario asks for.
+  // The code of statuses that only a scenario produces.
   other_error: { statuses: [] as readonly number[], serial: '99', on: [] },
   ids_exhausted: { statuses: [507], serial: '01', on: ['createPet'] },
 } as const satisfies Record<string, ErrorShape>;

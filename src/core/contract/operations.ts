@@ -66,7 +66,7 @@ type ReplyRow = DocumentedReply &
 
 export interface OperationShape {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Relative to the base URL. At most the last segment is a parameter. */
+  /** The path below `/v1`. Only its last segment can be a parameter. */
   readonly path: string;
   readonly tag: 'Animals' | 'Inventory' | 'Orders';
   readonly summary: string;
@@ -114,7 +114,7 @@ export const OPERATIONS = {
     tag: 'Animals',
     summary: 'List animals',
     description: 'A page of animals. How a further page is asked for is not documented.',
-    // All but `limit` filter by the field that has their name.
+    // Except for `limit`, each parameter filters by the field of its name.
     parameters: [
       {
         name: 'limit',
@@ -245,7 +245,7 @@ export const OPERATIONS = {
   },
 } as const satisfies Record<string, OperationShape>;
 
-/** When the last day of `getPet` is over. */
+/** When the sunset of `getPet` has passed: at the end of its last day. */
 export const SUNSET_ENDS = Date.parse(OPERATIONS.getPet.sunset) + DAY_MS;
 
 /** The id of an operation, such as `getPet`. */

@@ -133,7 +133,7 @@ async function runEndpoint(
     if (body.refusal !== undefined) return body.refusal;
     const query = endpoint.query && readQuery(endpoint.query, new URLSearchParams(request.search));
     if (query?.ok === false) return refuseInput(query.problems);
-    // Refused input creates no sandbox. One that was deleted while the body arrived is created anew.
+    // Only valid input creates a sandbox, also one that was deleted while the body arrived.
     const sandbox = findSandbox(endpoint, request.sandboxName, sandboxes);
     // Reading the state first brings in the changes of other servers, if they share the sandboxes.
     if (!endpoint.unguarded) await persistence.keep(sandbox, () => sandbox.read());

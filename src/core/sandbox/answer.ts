@@ -64,8 +64,8 @@ export function answer(
   const { findings, recent } = isByHand
     ? { findings: NONE, recent: counters.recent }
     : judge(counters.recent, decided, now);
-  const noted = createExchange(decided, findings, now, state);
-  const exchange = isByHand ? { ...noted, covers: NONE } : noted;
+  const recorded = createExchange(decided, findings, now, state);
+  const exchange = isByHand ? { ...recorded, covers: NONE } : recorded;
   const past = state.settings.isLagging
     ? rememberStore(state.past, state.store, after.store, serviceState.now)
     : state.past;
@@ -74,7 +74,7 @@ export function answer(
   return { before: state, state: next, result: exchange, exchange };
 }
 
-/** What the client should not do against the real service, by this call and by its earlier ones. */
+/** Finds what the client should not do against the real service, also in view of earlier calls. */
 function judge(earlier: RecentCalls, decided: DecidedRequest, now: Instant) {
   const found = findInRequest(decided);
   const { findings, recent } = judgeRepetition(earlier, decided, now);
@@ -89,7 +89,7 @@ export function isManual({
   return replays !== undefined || findHeader(headers, 'mock-client') !== undefined;
 }
 
-/** Decides the reply. `after` is the state once the operation has run. */
+/** Decides the reply. `after` is the state after the operation and after rules counted the call. */
 function decide(
   state: State,
   request: ServiceRequest,
@@ -115,7 +115,7 @@ function decide(
   return { decided, after };
 }
 
-/** The reply before a rule changes it, the rule, and the state once the operation has run. */
+/** The reply before a rule changes it, that rule, and the state after the operation. */
 interface Choice {
   readonly reply: Reply | undefined;
   readonly match?: RuleMatch | undefined;
@@ -168,8 +168,8 @@ function withResult(state: State, store: State['store'], rates: ServiceState['ra
 }
 
 /**
- * A status that the request prefers goes first, and counts nothing. Then latches, a scenario that it prefers, and
- * active scenarios: each counts the call.
+ * Finds the rule for a call. A status in `Prefer` decides alone, and no rule counts the call. Else
+ * a scenario in `Prefer` is tried before the active ones. All latches that match count the call.
  */
 export function matchCall(
   state: State,

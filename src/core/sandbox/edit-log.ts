@@ -5,11 +5,11 @@ import { measureChanges } from '../store/merge.ts';
 import type { Counters, State } from './state.ts';
 
 export interface EditText {
-  /** Such as `clock +30 days`. */
+  /** What was changed, such as `clock +30 days`. */
   readonly what: string;
-  /** Such as `ctl`. */
+  /** Who made the change, such as `ctl`. */
   readonly by: string;
-  /** Whether it undoes the latest edit. */
+  /** Whether the edit takes back the one before. */
   readonly isUndo?: boolean | undefined;
 }
 
@@ -33,7 +33,7 @@ interface KeptEdit {
   edit: Edit;
   /** The state to go back to; undefined once forgotten, and if the edit is undone. */
   before: State | undefined;
-  /** As it left them, to know which of them later calls have changed. */
+  /** The counters after the edit, to know which of them later calls have changed. */
   readonly counters: Counters;
   /** How many later calls have changed the store. */
   laterCalls: number;

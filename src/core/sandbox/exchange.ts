@@ -50,7 +50,7 @@ export interface Hold {
   /** Whether the sandbox's clock was frozen, in which case the hold's duration is recorded as 0. */
   readonly isFrozen?: boolean;
   readonly ended?: HoldEnd;
-  /** In milliseconds. */
+  /** How long the hold lasted, in milliseconds. */
   readonly lasted?: number;
 }
 

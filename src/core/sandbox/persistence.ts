@@ -28,7 +28,7 @@ export interface Persistence {
   status?(): SharedStatus;
   /** Why undo, rewind and a start for one sandbox do not work; undefined if they do. */
   readonly whyNoUndo: string | undefined;
-  /** Computes an outcome, keeps it, and has the sandbox take it. `compute` is pure: it can run again on a newer state. */
+  /** Computes an outcome, keeps it, then has it taken. `compute` is pure and may run again. */
   keep<T>(sandbox: Sandbox, compute: () => Outcome<T>): Promise<T>;
   journal(sandbox: Sandbox): JournalReader;
   /** Releases held replies, those of other servers too. */

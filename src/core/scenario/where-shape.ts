@@ -14,7 +14,7 @@ export interface ConditionValue {
 }
 
 export interface Condition {
-  /** `input` is a path or query parameter, or a field of the body. */
+  /** An `input` is a parameter of the path or the query, or a field of the body. */
   readonly of: 'input' | 'header' | 'key';
   /** The name of the parameter, of the field, or of the header in lower case. */
   readonly name: string;

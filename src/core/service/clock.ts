@@ -19,7 +19,7 @@ export function currentInstant(): Instant {
 }
 
 export interface Clock {
-  /** Milliseconds ahead of the system time. */
+  /** How far the clock is ahead of the system time, in milliseconds. */
   readonly ahead: number;
   /** Where a frozen clock stands, in milliseconds since 1970; undefined if it runs. */
   readonly frozenAt: number | undefined;

@@ -75,7 +75,7 @@ export interface Call {
   readonly body: RequestBody;
 }
 
-/** The value that `String` writes as this text, as a query has it. Undefined if the shape has none. */
+/** Reads a query's text as the value that `String` would write so; undefined if there is none. */
 export function readTextAs<T>(shape: Shape<T>, text: string): T | undefined {
   for (const value of [text, tryParseJson(text, parseInput)]) {
     const reading = readAs(shape, value);
@@ -192,7 +192,7 @@ export class InputReader {
     return readTextAs(shape, text) ?? this.#misfit(name, shape.expected, text);
   }
 
-  /** `unknown-body-fields` decides about other fields, but for those in `handled`: the caller checks these. */
+  /** Reads the body. `unknown-body-fields` decides about unknown fields not in `handled`. */
   body<M extends ObjectMembers>(
     shape: ObjectShape<M>,
     handled: readonly string[] = [],

@@ -86,7 +86,7 @@ const EXPIRY_IN_CODE = either(
   "{ kind: 'after', milliseconds } or { kind: 'at', instant }",
 );
 
-/** A key or `all`, with the duration or the instant after which it has expired. */
+/** When each key expires, as a duration or an instant. `all` is for keys without their own. */
 const EXPIRY_MAP: Shape<ReadonlyMap<unknown, unknown>> = {
   ...scalar('a Map of times by key', {}, (value) => (value instanceof Map ? value : undefined)),
   read(value, at, report) {
@@ -142,15 +142,15 @@ export const MOCK_OPTIONS = {
   },
   Answers: {
     assume: forAssumptions(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
-    /** In milliseconds. */
+    /** Milliseconds by which to delay replies that no rule decides. */
     delay: forServers(milliseconds(0, MAX_DELAY_MS), 'Delay replies that no rule decides.'),
-    /** Milliseconds after which a held reply goes out although nobody released it; 5 minutes by default. */
+    /** Milliseconds after which a held reply is sent anyway; 5 minutes by default. */
     maxHold: forServers(
       inMilliseconds('DURATION', HOLD_TIME, number(1, DAY_MS, 'milliseconds from 1 to a day')),
       'Maximum time to hold a reply.',
       { default: writeDuration(DEFAULTS.maxHold) },
     ),
-    /** In milliseconds since 1970; the system time by default. */
+    /** The initial time in milliseconds since 1970; the system time by default. */
     clock: forServers(
       inMilliseconds('INSTANT', INSTANT, number(0, LATEST, 'milliseconds since 1970')),
       'Time to start from, such as 2030-12-06T00:00:00Z.',

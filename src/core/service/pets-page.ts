@@ -27,7 +27,7 @@ export function petsPageReply(
 ): Reply {
   const { choices, options, store } = state;
   const { seed = DEFAULTS.seed } = options;
-  // The cache key has the whole query, so that no parameter can be forgotten, and the options that decide a page.
+  // The key has the whole query, so that none of its parameters can be forgotten.
   const key = call.query.length === 0 ? `${seed}` : `${seed} ${JSON.stringify(call.query)}`;
   const { text, next, total } = store.animals.list(choices, key, () => writePage(state, page));
   const headers = total === undefined ? linkTo(next, page, call) : ['X-Total-Count', String(total)];

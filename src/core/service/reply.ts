@@ -79,7 +79,7 @@ interface Expected {
 }
 
 export interface Comparison {
-  /** What the mock would have answered; undefined where it cannot know. */
+  /** The reply that the mock would have given; undefined if it cannot know. */
   readonly expected: Expected | undefined;
   /** The differences, each as `PLACE: expected …, found …`. */
   readonly drift: readonly string[];

@@ -60,7 +60,7 @@ export function readAs<T>(
   return readWith((report) => shape.read(value, [], report), root);
 }
 
-/** What a reader returns, unless it reports a problem. At one more than a message lists, it stops. */
+/** Runs a reader and collects its problems, up to one more than a message lists. */
 export function readWith<T>(
   read: (report: ReportMisfit) => T | undefined,
   root?: string,

@@ -14,7 +14,7 @@ import { ID_NAME, type Records, type Store } from './store.ts';
 interface CollectionChanges {
   readonly remove: readonly bigint[] | 'all';
   readonly each: readonly BulkChange[];
-  /** A record with a new id must be complete. */
+  /** Records to add or change. One with a new id must be complete. */
   readonly set: readonly AnyRecord[];
 }
 
@@ -71,7 +71,7 @@ function mergeCollection<Name extends CollectionName>(
   return { ...store, [name]: other.length === 0 ? records : records.withAll(other) };
 }
 
-/** Also removes the inventory entry and the orders of each removed animal. */
+/** Removes records; with an animal, also its inventory entry and its orders. */
 export function removeRecords(
   store: Store,
   name: CollectionName,

@@ -60,7 +60,7 @@ export class DeploymentClient {
   }
 
   /**
-   * Tries again after a 429 that asks for at most a minute, and twice after a GET gets a 5xx or a reset.
+   * After a 429 that asks for at most a minute, tries again; after a 5xx or reset of a GET, twice.
    *
    * @param patient whether to wait and try again
    * @throws DeploymentError if no whole reply arrives in time

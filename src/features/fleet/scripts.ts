@@ -9,25 +9,26 @@ export interface Script {
 }
 
 /**
- * `KEYS[1]` is what all keys of the fleet begin with, and `ARGV[1]` the name of the sandbox. Names have no
- * slash, which begins the keys of the fleet itself:
+ * The keys in Redis. `KEYS[1]` is the prefix of all keys of the fleet, and `ARGV[1]` the name of
+ * the sandbox. Names contain no slash, so the fleet's own keys begin with one:
  *
- * - `/sandboxes`, sorted by when they were used; `/servers`, by when they were last heard of
- * - `/past`, the totals of deleted sandboxes and cleared journals
- * - `/bytes`, of the journal of each sandbox that has one, and of all as `/`
- * - `/token`, of the control API, and what tells the data of Redis from what it had before a loss
+ * - `/sandboxes`: a sorted set of names by their last use
+ * - `/servers`: a sorted set of servers by their last heartbeat
+ * - `/past`: a list with the totals of deleted sandboxes and cleared journals
+ * - `/bytes`: a hash with the size of each sandbox's journal, and of all journals under `/`
+ * - `/token`: the control API's token, and a random text that changes if Redis loses its data
  *
- * Those of a sandbox:
+ * The keys of a sandbox:
  *
- * - `:state`, a hash: `v:PART`, the version of each part that differs from the start; `version`, the latest
- *   of them, without which there is no sandbox; `generation`, the first of them, which tells this sandbox from
- *   others of its name; `number` of the latest exchange, and of the latest that was `cleared`; `u:SERVER`, the
- *   latest update of each server
- * - `:parts`, a hash: the texts of parts, as `PART@VERSION`; snapshots refer to them too
- * - `:journal`, a hash: of each exchange its head, by number, and the rest, as `bNUMBER`
- * - `:totals`, a list: what exchanges add to coverage and findings
- * - `:held`, a hash: exchanges whose replies are held back, by number
- * - `:claims`, a hash: why such a reply has to leave, until its server has sent it
+ * - `:state`: a hash. `v:PART` is the version of a part that differs from the start; `version` the
+ *   latest of them, without which the sandbox does not exist; `generation` the first of them, which
+ *   identifies the sandbox among others of its name; `number` the latest exchange; `cleared` the
+ *   latest that was cleared; `u:SERVER` the latest update of each server
+ * - `:parts`: a hash with the texts of parts under `PART@VERSION`, to which snapshots also refer
+ * - `:journal`: a hash with the head of each exchange under `NUMBER`, and the rest under `bNUMBER`
+ * - `:totals`: a list of what exchanges add to coverage and findings
+ * - `:held`: a hash of exchanges whose replies are held, by number
+ * - `:claims`: a hash of why held replies have to leave, until their servers have sent them
  */
 export const sandboxKey = (prefix: string, name: string, part: string) =>
   `${prefix}:${name}:${part}`;
@@ -87,14 +88,15 @@ const CANDIDATES = 8;
 const MAX_DROPPED = 5000;
 
 /**
- * Takes an update if the server knows the present state, and once. After the first write nothing can fail.
- * ARGV: name, version, server, deadline, known version, the most sandboxes, `UPDATE_FLAGS`, which exchanges are held,
- * totals, how many parts, how many fields that nothing refers to any more; then names and texts of parts, these
- * fields, exchanges. Redis takes a flat list of texts, which `#writeUpdate` in fleet-sandbox.ts writes: the parts begin
- * at ARGV[12], after the 11 that are always there. Returns
+ * Commits an update if the server knows the newest state, and only once. Nothing can fail after the
+ * first write. ARGV: name, version, server, deadline, known version, maximum of sandboxes,
+ * `UPDATE_FLAGS`, numbers of held exchanges, totals, count of parts, count of fields to drop; from
+ * ARGV[12] on, names and texts of parts, fields to drop, exchanges. `#writeUpdate` in
+ * fleet-sandbox.ts writes them. Returns one of
  *
- * - `committed`, the number of the exchange before, `generation`, and how many totals wait to be added up
- * - `conflict`, then of each part its name, its version, and its text if it is newer than `known`
+ * - `committed`, the number of the last exchange before, `generation`, the count of waiting totals
+ * - `conflict`, then for each part its name, its version, and its text if that is newer than
+ *   `known`
  * - `gone`, `full` or `late`
  */
 export const updateScript = (ttl: number, capacity: number, maxBytes: number) =>
@@ -193,8 +195,8 @@ return head[1] and {head[1], tonumber(head[2] or 0), tonumber(head[3] or 0), cal
 `);
 
 /**
- * Claims replies that are held back, in this order, each for one release. ARGV: name, generation, why, how many, TTL,
- * numbers. Returns the numbers that it claimed, and how many are still held.
+ * Claims held replies in this order, each for one release. ARGV: name, generation, why, maximum,
+ * TTL, numbers. Returns the claimed numbers, and how many replies are still held.
  */
 export const CLAIM_HOLDS = script(`
 local generation, why, most, ttl = unpack(ARGV, 2, 5)
@@ -234,8 +236,8 @@ call('LPUSH', list, sum)
 `);
 
 /**
- * Sandboxes with the milliseconds since each was used, in turn. Removes those that Redis has dropped.
- * ARGV: the first index, how many. Returns also how many it looked at and removed.
+ * Lists sandboxes, each with the milliseconds since its last use, and drops those that expired.
+ * ARGV: first index, maximum. Also returns how many it has read and dropped.
  */
 export const LIST_SANDBOXES = script(`
 local from, most = unpack(ARGV)
@@ -263,8 +265,8 @@ return call('LLEN', past)
 `);
 
 /**
- * A server's sign of life, which counts for 30 seconds. ARGV: server, TTL, token, sandboxes that it uses. Returns
- * the token of the fleet, how many servers there are, and how many sandboxes.
+ * Records for 30 seconds that a server is alive. ARGV: server, TTL, token, the sandboxes that it
+ * uses. Returns the fleet's token and the counts of servers and sandboxes.
  */
 export const HEARTBEAT = script(`
 local now, server, ttl, drawn = clock(), unpack(ARGV, 1, 3)

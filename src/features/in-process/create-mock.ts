@@ -32,10 +32,11 @@ export interface Mock extends ControlledMock, AsyncDisposable {
 /**
  * Creates a mock that answers `fetch` in this process, without a port.
  *
- * @throws RangeError for a wrong option, FixtureError or ScenarioError for one without the right form
+ * @throws RangeError for a wrong option, FixtureError or ScenarioError for an invalid one
  * @example
  * const mock = createMock({ scenarios: ['shipped-orders'] });
- * const reply = await mock.fetch(`${mock.url}/pets`, { headers: { Authorization: `Bearer ${mock.key}` } });
+ * const headers = { Authorization: `Bearer ${mock.key}` };
+ * const reply = await mock.fetch(`${mock.url}/pets`, { headers });
  */
 export function createMock(given: CreateMockOptions = {}): Mock {
   const options = guardCallbacks(given, PLATFORM);

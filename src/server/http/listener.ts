@@ -73,7 +73,7 @@ export function createListener(options: ListenerOptions): Listener {
         service(request, response, target);
       else {
         app ??= loadApp().catch((reason) => {
-          app = undefined; // the next request tries again
+          app = undefined; // Load it again at the next request.
           throw reason;
         });
         app.then((listener) => listener(request, response)).catch(fail);
@@ -135,7 +135,7 @@ function createHttpServer(
     close: async () => {
       connections.announceStop();
       const isTwin = twin.listening;
-      for (const _turn of [1, 2]) await setImmediate(); // what has arrived is read first
+      for (const _turn of [1, 2]) await setImmediate(); // Read first what has already arrived.
       const closed = once(server.close(), 'close');
       const timer = setTimeout(() => connections.destroyAll(), timeouts.stop);
       if (isTwin) await once(twin.close(), 'close');

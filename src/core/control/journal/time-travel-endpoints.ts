@@ -25,7 +25,7 @@ const UNDONE = object({
   laterCalls: required(COUNT, 'How many later calls were undone with it.'),
 });
 
-/** What an undo has taken back. */
+/** What an undo took back. */
 export type Undone = ValueOf<typeof UNDONE>;
 
 const ALTERNATIVE = object({
@@ -41,7 +41,7 @@ const ALTERNATIVE = object({
   ),
 });
 
-/** What another option of an assumption would have answered. */
+/** The reply under another option of an assumption. */
 export type Alternative = ValueOf<typeof ALTERNATIVE>;
 
 export const REPLAYED = object({ number: required(COUNT, 'The number of the new exchange.') });
