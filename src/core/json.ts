@@ -24,8 +24,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Like `parseJson`, but remembers how each number was written, for error messages about a caller's
- * input. Throws a RangeError with `TOO_DEEP` if the text nests too deeply.
+ * Like `parseJson`, for a caller's input: `writeJson` writes its numbers as they were, such as 1.0.
+ * Throws a RangeError with `TOO_DEEP` if the text nests too deeply.
  */
 export function parseInput(text: string): unknown {
   if (isTooDeep(text)) throw new RangeError(TOO_DEEP);

@@ -103,7 +103,6 @@ export interface ControlTarget {
   readonly isRoot: boolean;
 }
 
-/** The root of the default sandbox, or of a named one. */
 const ROOT = /^(\/~([\w.-]{1,64}))?\/?$/;
 
 /** Finds the control API that a target is for. Undefined for a path of the service. */

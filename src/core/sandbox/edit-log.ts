@@ -57,7 +57,6 @@ export class EditLog {
     return this.#kept.map(({ edit }) => edit);
   }
 
-  /** The memory that older edits take. */
   get bytes(): number {
     return this.#kept.slice(0, -1).reduce((sum, { bytes }) => sum + bytes, 0);
   }
@@ -120,7 +119,7 @@ export class EditLog {
     undone.edit = { ...undone.edit, isUndone: true };
     undone.before = undefined;
     const earlier = this.#latest();
-    // The changes of these calls stay, so undoing the earlier edit has to warn of them.
+    // The changes of these calls stay until the earlier edit is undone.
     if (earlier !== undefined && changesNoRecord(undone.edit))
       earlier.laterCalls += undone.laterCalls;
   }

@@ -179,7 +179,6 @@ export function maskTarget(target: string): string {
   );
 }
 
-/** Headers as `Name: value` with their credentials masked. */
 export function maskHeaders(headers: RawHeaders): readonly string[] {
   return headers.map((raw, index, all) => {
     const text = readHeaderText(raw);

@@ -161,7 +161,6 @@ function markOffContract(
   return { ...reply, basis: { kind: 'forced', by, offContract } };
 }
 
-/** All deviations of a reply from the document. */
 export function checkWhole(reply: Reply, operation: OperationId): readonly Deviation[] {
   const { status, size } = reply;
   const found = checkStatus(status, operation);

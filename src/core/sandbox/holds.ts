@@ -19,7 +19,6 @@ export interface Release {
 
 export interface Released {
   readonly released: readonly ExchangeWithHold[];
-  /** How many replies are still held. */
   readonly held: number;
 }
 

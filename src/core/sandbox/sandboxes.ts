@@ -186,7 +186,6 @@ export interface ResponderCall {
   /** The path below `/v1` and the query, as the client sent them. */
   readonly target: string;
   readonly body: RequestBody;
-  /** The name of the sandbox. */
   readonly sandbox: string;
   readonly state: ServiceState;
   /** Calls `act` when the client leaves. Returns a function that cancels this. */

@@ -217,7 +217,6 @@ export interface Past {
   /** The replaced stores, the latest one last. */
   readonly changes: readonly {
     readonly before: Store;
-    /** The number of the call that made the change. */
     readonly call: number;
     /** When the store was replaced, on the sandbox's clock. */
     readonly at: number;

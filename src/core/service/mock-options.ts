@@ -63,7 +63,7 @@ const ASSUMED = {
   codeShape: {
     ...ASSUME,
     read(value: unknown, at: (string | number)[], report: ReportMisfit) {
-      // A config file may have an option without quotes, which YAML reads as a number.
+      // A config file may have an option without quotes, such as the number 404.
       for (const [id, option] of Object.entries(isObject(value) ? value : {})) {
         if (typeof option === 'string' || option === undefined) continue;
         const [expected, found] = [`a string such as "${String(option)}"`, describe(option)];

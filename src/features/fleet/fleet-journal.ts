@@ -50,7 +50,6 @@ export interface FleetContext {
   readonly cache: { of: string; heads: Map<number, Exchange> };
 }
 
-/** The journal of a sandbox in Redis. */
 export class FleetJournal implements JournalReader {
   readonly #sandbox: Sandbox;
   readonly #context: FleetContext;

@@ -40,7 +40,6 @@ const NOTICE_MS = 60_000;
 /** How many sandboxes are listed at once, so that other servers' calls run in between. */
 const PAGE = 500;
 
-/** Joins the servers of a fleet. @throws StorageError */
 export async function joinFleet(
   url: string,
   options: FleetOptions,

@@ -24,7 +24,6 @@ export function parseRedisAddress(text: string) {
     host: hostName(url),
     port,
     database,
-    /** The name of the fleet. */
     name: name[1] ?? 'default',
     ...readCredentials(url),
     /** The address without credentials, for messages. */

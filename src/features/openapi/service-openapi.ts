@@ -224,7 +224,7 @@ function conflictContent(id: OperationId, status: number, choices: Choices): Jso
   }
 }
 
-/** Makes optional fields nullable, for deployments that send null for an absent value. */
+/** Makes optional fields nullable, as they are under `absent-optionals=null`. */
 function withNulls(record: Json): Json {
   const required: readonly unknown[] = Array.isArray(record.required) ? record.required : [];
   const properties = Object.entries(readProperties(record)).map(([name, property]) => [

@@ -122,7 +122,7 @@ function createHttpServer(
   server.on('clientError', (error, socket: Socket) => connections.reject(error, socket));
   server.on('connect', (_, socket: Socket) => connections.reject({ code: 'CONNECT' }, socket));
   server.on('timeout', (socket: Socket) => connections.expire(socket));
-  // Node's own would leave idle connections open, and cut off replies to slow clients.
+  // Node's own would leave unused connections open, and cut off replies to slow clients.
   server.closeIdleConnections = () => connections.closeIdle();
 
   /** Listens in the other address family and passes its connections on to the server. */
@@ -147,7 +147,6 @@ function createHttpServer(
 
 type RefuseBytes = (error: ConnectionError, begun: IncomingMessage | undefined) => Promise<string>;
 
-/** The open connections, each with the response to its latest request. */
 class Connections {
   readonly #latest = new Map<Socket, ServerResponse | undefined>();
   readonly #refuse: RefuseBytes;

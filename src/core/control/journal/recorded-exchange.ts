@@ -30,7 +30,6 @@ export interface RecordedExchange extends InputOf<typeof EXCHANGE> {}
 
 export const NO_REPLY = { headers: [], body: undefined, size: 0 };
 
-/** The headers and the size of a message, without its body. */
 function readMessage(message: Message): RecordedMessage {
   const { headers, size } = message;
   return {

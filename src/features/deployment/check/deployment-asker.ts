@@ -16,7 +16,6 @@ const LISTS = 3;
 
 type Answer = Awaited<ReturnType<ProbeSender['ask']>>;
 
-/** Runs all sequences on a deployment, round by round. */
 export class DeploymentAsker {
   readonly notes = new Set<string>();
   readonly #sender: ProbeSender;

@@ -43,7 +43,6 @@ export function describeOrder(
   return isSorted(names) || isSorted(names.toReversed()) ? 'by name' : 'shuffled';
 }
 
-/** The share of neighbours in ascending order. */
 function countAscents(ids: readonly bigint[]): number {
   return ids.filter((id, at) => id > (ids[at - 1] ?? id)).length / (ids.length - 1);
 }
