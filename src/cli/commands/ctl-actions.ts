@@ -12,8 +12,8 @@ import {
   type ActionResult,
   createTable,
   exchangeRow,
-  parseBody,
-  parseQuery,
+  parseFilters,
+  parseMembers,
   splitFirst,
 } from './ctl-tables.ts';
 
@@ -62,7 +62,7 @@ const ACTIONS = {
     takes: ['[ID=OPTION…]', 0, ANY_NUMBER],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
-      const body = await parseBody('PATCH /assumptions', words);
+      const body = await parseMembers('PATCH /assumptions', words);
       const all = await (words.length === 0
         ? client.call('GET /assumptions')
         : client.call('PATCH /assumptions', { body }));
@@ -95,7 +95,7 @@ const ACTIONS = {
     flags: ['follow'],
     summary: 'Print the latest exchanges, or follow them with --follow.',
     async run(client, words) {
-      const query = { limit: MAX_EXCHANGES, ...parseQuery(words) };
+      const query = { limit: MAX_EXCHANGES, ...parseFilters(words) };
       const { exchanges } = await client.call('GET /requests', { query });
       return { rows: exchanges.map(exchangeRow), json: exchanges };
     },
@@ -104,7 +104,7 @@ const ACTIONS = {
     takes: ['[FILTER=VALUE…] [atLeast=N] [within=DURATION]', 0, ANY_NUMBER],
     summary: 'Wait until an exchange matches, or atLeast=N; fail after 10 seconds, or DURATION.',
     async run(client, words) {
-      const body = { atLeast: 1, ...(await parseBody('POST /requests/count', words)) };
+      const body = { atLeast: 1, ...(await parseMembers('POST /requests/count', words)) };
       const json = await client.call('POST /requests/count', { body });
       const found = `${countText(json.count, 'exchange')} matched`;
       if (json.count < body.atLeast) throw new Failure(`${found}, not ${body.atLeast}`);
@@ -146,7 +146,7 @@ const ACTIONS = {
       const on = parseChoice([...OPERATION_IDS, '*'], operation, 'ctl hold');
       const [name = 'default', members] = splitFirst(words, NAME);
       const named = [`on=${on}`, `hold=${name}`, ...members];
-      const body = { ...(await parseBody('POST /holds', named)), on, hold: name };
+      const body = { ...(await parseMembers('POST /holds', named)), on, hold: name };
       await client.call('POST /holds', { body });
       return { text: `holding ${on} as ${name}; "ctl release ${name} open=true" ends it\n` };
     },
@@ -162,7 +162,7 @@ const ACTIONS = {
     async run(client, words) {
       const [name, which] = splitFirst(words, NAME);
       const named = name === undefined ? which : [`name=${name}`, ...which];
-      const body = await parseBody('POST /holds/release', named);
+      const body = await parseMembers('POST /holds/release', named);
       const json = await client.call('POST /holds/release', { body });
       return { ...createHoldTable(json.released), json };
     },
@@ -188,7 +188,7 @@ const ACTIONS = {
     defaultOnly: true,
     summary: 'List the sandboxes: all, or those that match the filters of the control API.',
     async run(client, words) {
-      const list = await client.call('GET /sandboxes', { query: parseQuery(words) });
+      const list = await client.call('GET /sandboxes', { query: parseFilters(words) });
       const sizes = ['animals', 'inventory', 'orders'] as const;
       return createTable(list, 'name', 'lastUsed', ...sizes, 'requests', 'findings', 'service');
     },

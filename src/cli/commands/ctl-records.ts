@@ -11,9 +11,9 @@ import {
   createBody,
   onlyText,
   parseAssignments,
-  parseBody,
+  parseFilters,
   parseJsonText,
-  parseQuery,
+  parseMembers,
   splitFirst,
 } from './ctl-tables.ts';
 
@@ -40,7 +40,7 @@ export const RECORD_ACTIONS = {
       if (words.length === 1 && !id.includes('=')) {
         return recordResult(await client.call(`GET /${collection}/{id}`, { path: { id } }));
       }
-      const query = { _limit: DEFAULT_LIMIT, ...parseQuery(words) };
+      const query = { _limit: DEFAULT_LIMIT, ...parseFilters(words) };
       const response = await client.send(`GET /${collection}`, { query });
       const records = parseJson(await response.text());
       const rows = Array.isArray(records) ? records : [];
@@ -55,7 +55,7 @@ export const RECORD_ACTIONS = {
     summary: 'Create a record.',
     async run(client, [name, ...words]) {
       const collection = readCollection('ctl add', name);
-      const body = await parseBody(`POST /${collection}`, words);
+      const body = await parseMembers(`POST /${collection}`, words);
       const response = await client.request(`POST /${collection}`, { body });
       return recordResult(parseJson(await response.text()));
     },
@@ -65,7 +65,7 @@ export const RECORD_ACTIONS = {
     summary: 'Change fields of a record; null removes an optional one.',
     async run(client, [name, id, ...words]) {
       const collection = readCollection('ctl set', name);
-      const changes = await parseBody(`PATCH /${collection}/{id}`, words);
+      const changes = await parseMembers(`PATCH /${collection}/{id}`, words);
       return changeRecord(client, collection, id, changes);
     },
   },

@@ -83,12 +83,12 @@ export function parseAssignments(words: readonly string[]) {
 }
 
 /** Filters, which can be repeated. */
-export function parseQuery(words: readonly string[]): Readonly<Record<string, readonly string[]>> {
+export function parseFilters(words: readonly string[]) {
   return Object.fromEntries(parseAssignments(words));
 }
 
 /** The body of a call, from words NAME=VALUE. */
-export async function parseBody(route: Route, words: readonly string[]): Promise<Json> {
+export async function parseMembers(route: Route, words: readonly string[]): Promise<Json> {
   // Only some actions need the endpoints, with all that they import.
   const { ENDPOINTS } = await import('../../core/control/endpoints.ts');
   const row = ENDPOINTS.find(({ method, path }) => `${method.toUpperCase()} ${path}` === route);

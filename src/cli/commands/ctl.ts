@@ -8,7 +8,7 @@ import { requireWords } from '../command-table.ts';
 import { type FlagName, type ProgramCommand, spell } from '../flags.ts';
 import { explainError, openControl } from '../open-control.ts';
 import { ACTION_NAMES, actionShape } from './ctl-actions.ts';
-import { exchangeRow, parseQuery, renderResult } from './ctl-tables.ts';
+import { exchangeRow, parseFilters, renderResult } from './ctl-tables.ts';
 
 export const ctl: ProgramCommand = async ({ flags, positionals, terminal }) => {
   const [first, ...words] = positionals;
@@ -37,7 +37,7 @@ async function follow(
   { output, notices }: Terminal,
   json = false,
 ): Promise<never> {
-  const events = client.events('GET /requests/stream', { query: parseQuery(words) });
+  const events = client.events('GET /requests/stream', { query: parseFilters(words) });
   for await (const { name, data } of events) {
     if (name === 'dropped') {
       notices.write(`the journal dropped ${countText(data.count, 'exchange')}\n`);
