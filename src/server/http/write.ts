@@ -36,11 +36,11 @@ export function runInTurn(response: ServerResponse, run: () => void): void {
   // Node assigns the socket to a response when the previous response has been written.
   if (response.socket !== null) run();
   else {
-    socket.pause(); // else requests would pile up
+    socket.pause(); // Otherwise requests would pile up.
     const start = (): void => {
       if (socket.destroyed) return;
       socket.resume();
-      socket.pause(); // Otherwise requests would pile up.
+      run();
     };
     // Node emits `socket` amid its work on the previous response. Start when that is done.
     response.once('socket', () => process.nextTick(start));
