@@ -1,9 +1,9 @@
 import { rowNames } from '../tables.ts';
 
 /**
- * What each does to the reply. After `replaces`, the client has none, and after `substitutes` that of a
- * proxy; neither runs the operation by itself. After `spoils`, it has a status and no usable reply.
- * `slows` delivers it late, and `outlasts` as it is, with an effect on the next request.
+ * The effect of each fault on the reply. The client gets none (`replaces`) or that of a proxy
+ * (`substitutes`), and the operation does not run without `apply`; a status without a usable body
+ * (`spoils`); the reply late (`slows`); the reply, then an error at the next request (`outlasts`).
  */
 const FAULTS = {
   reset: 'replaces',
