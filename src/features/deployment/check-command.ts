@@ -71,7 +71,7 @@ export const check: Command<DeploymentFlags> = async ({
     reportsViolation(report),
     wanted !== undefined,
     changes?.some(({ fails }) => fails),
-    // With --against, only changes decide.
+    // With --against, only changes since the earlier check make this one fail.
     changes === undefined && others.length > 0 && !flags.allowUnsettled,
   ];
   const exitCode = failures.includes(true) ? EXIT_GATE_FAILED : 0;

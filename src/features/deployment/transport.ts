@@ -94,7 +94,7 @@ export function createTransport(
         path: base + target,
         headers: [...ownHeaders, ...headers],
       });
-      outgoing.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+      outgoing.maxHeadersCount = 0; // Node would drop headers above a count; their size is limited.
       const abort = (error: Error) => (reply ?? outgoing).destroy(error);
       const stop = onDisconnect?.(() => abort(new Error(CLIENT_LEFT)));
       outgoing.on('response', (message) => {

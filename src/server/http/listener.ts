@@ -158,7 +158,7 @@ class Connections {
 
   add(socket: Socket): void {
     if (this.#latest.has(socket)) return;
-    this.#latest.delete(unwrapTls(socket)); // TLS takes the place of TCP
+    this.#latest.delete(unwrapTls(socket)); // A TLS socket replaces the TCP socket below it.
     this.#latest.set(socket, undefined);
     socket.on('error', () => {}).once('close', () => this.#latest.delete(socket));
   }

@@ -16,16 +16,16 @@ export function openServer(
     headersTimeout: timeouts.headers,
     requestTimeout: Math.max(timeouts.headers, timeouts.idle),
     connectionsCheckingInterval: Math.ceil(timeouts.headers / 10),
-    keepAliveTimeout: 0, // resets two timers for each request; `timeout` does with one
+    keepAliveTimeout: 0, // It would reset two timers for each request; `timeout` resets one.
     maxHeaderSize: LIMITS.head,
     requireHostHeader: false,
-    joinDuplicateHeaders: true, // so that a Host or a key that is sent twice shows
+    joinDuplicateHeaders: true, // A Host or a key that is sent twice then becomes invalid.
   };
   const server = certificate
     ? createTlsServer(options, certificate, onPlain)
     : createServer(options);
   server.timeout = timeouts.idle;
-  server.maxHeadersCount = 0; // Node would drop the rest; their size is limited
+  server.maxHeadersCount = 0; // Node would drop headers above a count; their size is limited.
   return server;
 }
 

@@ -13,9 +13,9 @@ import { endpoint } from '../endpoint.ts';
 import { createListQuery, LIST_HEADERS } from './list-query.ts';
 
 interface RecordKind {
-  /** In the names of the schema and of the operations. */
+  /** The singular, in ids of endpoints and in names of schemas, such as `Animal`. */
   readonly one: string;
-  /** In the name of the list. */
+  /** The plural, in the id of the endpoint that lists them. */
   readonly all: string;
   readonly noun: string;
   readonly example: { readonly id: number; readonly record: Json & object; readonly change: Json };

@@ -140,7 +140,7 @@ const stockStatusOf =
 const OF: Readonly<Partial<Record<OperationId, FacetReaders>>> = {
   listPets: {
     next: ({ reply, records: { length } }) => {
-      if (length >= MAX_PAGE) return undefined; // The model has one page of animals.
+      if (length >= MAX_PAGE) return undefined; // The model does not know the next animals.
       const query = findNextQuery(reply) ?? 'none';
       return /[?&]cursor=/.test(query) ? 'cursor' : query.replaceAll(/=[^&]*/g, '');
     },

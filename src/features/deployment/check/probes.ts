@@ -131,7 +131,7 @@ const WRITES: typeof READS = [
   ['an animal without a status', `POST /pets {"name":"${CHECK_NAME}: no status","categoryId":${LARGE}}`, ...LATER],
   ['stock of a new animal', `POST /pets ${animal('stock', ',"status":"pending"')}`, ...stock('NEW'), ...LATER],
   ['wrong stock', `POST /pets ${animal('wrong stock')}`, ...badStock('NEW')],
-  // Before the next row, whose stock stays.
+  // Sent before the next row, which changes the stock for good.
   ['wrong stock', ...badStock('STOCK')],
   ['stock', ...stock('STOCK'), 'later: GET /pets/STOCK', 'later: GET /inventory'],
   ['a name of 256 characters', `POST /pets {"name":"${LONG_NAME}","categoryId":1}`],
