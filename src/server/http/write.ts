@@ -122,9 +122,11 @@ export function sendReply(
 }
 
 /** Formats a whole reply as text, for a connection without a response object. */
-export function formatReply({ status, headers, body = '' }: Reply): string {
+export function formatReply(reply: Pick<Reply, 'status' | 'phrase' | 'headers' | 'body'>): string {
+  // Node too writes "unknown" where it knows no phrase.
+  const { status, phrase = STATUS_CODES[status] ?? 'unknown', headers, body = '' } = reply;
   const lines = headers.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`)).join('');
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${typeof body === 'string' ? body : Buffer.from(body)}`;
+  return `HTTP/1.1 ${status} ${phrase}\r\n${lines}\r\n${typeof body === 'string' ? body : Buffer.from(body)}`;
 }
 
 /** @param content a whole text, or the pieces of a long one
