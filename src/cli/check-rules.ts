@@ -3,7 +3,7 @@ import { type OperationId, operationShape } from '../core/contract/operations.ts
 import { exampleOf, RECORDS } from '../core/contract/records.ts';
 import { type Json, writeJson } from '../core/json.ts';
 import { checkWhole, patchReply } from '../core/sandbox/forced-reply.ts';
-import { isDelivered } from '../core/scenario/fault-table.ts';
+import { effectOf } from '../core/scenario/fault-table.ts';
 import type { RuleReply } from '../core/scenario/reply-shape.ts';
 import type { Patch } from '../core/scenario/rule-shape.ts';
 import type { Scenario } from '../core/scenario/scenario-shape.ts';
@@ -16,7 +16,7 @@ export function checkRules({ rules, offContract }: Scenario): readonly ShapeProb
   const report = reportInto(problems);
   const seen = new Set<string>();
   for (const [index, { on, reply, patch, fault }] of offContract ? [] : rules.entries()) {
-    for (const operation of isDelivered(fault) ? on : []) {
+    for (const operation of effectOf(fault).isDelivered ? on : []) {
       const parts = [
         ...(reply ? checkReply(reply, operation) : []),
         ...checkPatch(patch, operation),

@@ -9,7 +9,7 @@ import { type Preference, readPrefer } from '../core/sandbox/preference.ts';
 import type { Sandbox } from '../core/sandbox/sandbox.ts';
 import type { Sandboxes } from '../core/sandbox/sandboxes.ts';
 import type { State } from '../core/sandbox/state.ts';
-import { isDelivered } from '../core/scenario/fault-table.ts';
+import { effectOf } from '../core/scenario/fault-table.ts';
 import { currentInstant } from '../core/service/clock.ts';
 import type { Call, RequestBody, RequestHeaders } from '../core/service/input.ts';
 import type { Reply } from '../core/service/reply.ts';
@@ -237,7 +237,7 @@ export function sendWhenDue(
   const sendNow = (): void => {
     cancel();
     // The reply was held, so its loss has not been recorded yet: see `judgeRepetition`.
-    if (isWithheld && !isDelivered(fault)) void loseReply(arrival, exchange);
+    if (isWithheld && !effectOf(fault).isDelivered) void loseReply(arrival, exchange);
     send();
   };
   const sendDelayed = (): void => (delay === 0 ? sendNow() : pause(delay, sendNow));

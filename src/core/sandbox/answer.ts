@@ -1,7 +1,7 @@
 import { operationShape } from '../contract/operations.ts';
 import { DEFAULTS } from '../limits.ts';
 import { findHeader } from '../raw-http.ts';
-import { hasEffect, isDelivered } from '../scenario/fault-table.ts';
+import { effectOf } from '../scenario/fault-table.ts';
 import { CallCounter, matchRules, type RuleMatch } from '../scenario/rules.ts';
 import { type Instant, readClock } from '../service/clock.ts';
 import type { Call } from '../service/input.ts';
@@ -99,18 +99,18 @@ function decide(
   const { reply: own, match, after } = chooseReply(state, request, serviceState, preference);
   const isHead = request.method === 'HEAD';
   const forced = match ? forceReply(serviceState, request.call, match, own, isHead) : own;
-  // A substituted reply is a proxy's, and a proxy does not understand `Prefer`.
-  const isMarked = preference !== undefined && !hasEffect(match?.fault, 'substitutes');
+  const { sender, isDelivered } = effectOf(match?.fault);
+  // A proxy does not understand `Prefer`.
+  const isMarked = preference !== undefined && sender !== 'proxy';
   const reply = forced && isMarked ? markPreference(forced, preference) : forced;
-  const isWhole = match === undefined || isDelivered(match.fault);
   const decided = {
     request,
     serviceState,
     reply,
-    received: !isWhole && hasEffect(match?.fault, 'replaces') ? undefined : reply,
+    received: sender === 'nobody' ? undefined : reply,
     match,
     isCarriedOut: own !== undefined && own.status < 400,
-    isDelivered: isWhole,
+    isDelivered,
   };
   return { decided, after };
 }
@@ -205,7 +205,7 @@ function addHold(latched: RuleMatch, match: RuleMatch | undefined): RuleMatch {
 
 export function needsService(match: RuleMatch | undefined): boolean {
   if (match === undefined || match.apply) return true;
-  return match.reply === undefined && !hasEffect(match.fault, 'replaces', 'substitutes');
+  return match.reply === undefined && effectOf(match.fault).runs;
 }
 
 /** Tells the client which preference was applied (RFC 7240, section 3). */

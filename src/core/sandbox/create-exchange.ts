@@ -1,7 +1,7 @@
 import { isAscii, toText } from '../bytes.ts';
 import type { Choices } from '../contract/assumption-table.ts';
 import { findHeader, mayHaveContent } from '../raw-http.ts';
-import { hasEffect } from '../scenario/fault-table.ts';
+import { effectOf } from '../scenario/fault-table.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
 import { type Instant, isMoved, readClock } from '../service/clock.ts';
 import {
@@ -31,7 +31,7 @@ export function createExchange(
   const { request, serviceState, match } = decided;
   const { call, method, target, authorization, headers } = request;
   const { delay = 0, fault, hold } = match ?? {};
-  const isProxy = fault !== undefined && hasEffect(fault, 'substitutes');
+  const isProxy = effectOf(fault).sender === 'proxy';
   const reply = method === 'HEAD' ? assumeHead(decided.reply) : decided.reply;
   const basis = reply?.basis ?? (match ? { kind: 'forced', by: match.by } : DOCUMENTED);
   // Under a frozen clock every duration is 0, so that repeated runs record the same.

@@ -12,7 +12,7 @@ import { isObject, parseInput, tryParseJson, writeJson } from '../json.ts';
 import { LIMITS } from '../limits.ts';
 import { firstProblems } from '../problems.ts';
 import { findHeader, findHeaders, mayHaveContent, withoutHeaders } from '../raw-http.ts';
-import { hasEffect, isDelivered } from '../scenario/fault-table.ts';
+import { effectOf, type ProxyFault } from '../scenario/fault-table.ts';
 import type { RuleReply } from '../scenario/reply-shape.ts';
 import type { Patch } from '../scenario/rule-shape.ts';
 import type { RuleMatch } from '../scenario/rules.ts';
@@ -35,6 +35,7 @@ import {
 import { SERVICE } from '../service/service.ts';
 import { matchesWhere } from '../shape/record-shapes.ts';
 import { pathText, type ValuePath } from '../shape/shapes.ts';
+import { isRowName } from '../tables.ts';
 import { describe } from '../words.ts';
 import { bodyText } from './exchange.ts';
 
@@ -47,8 +48,8 @@ export function forceReply(
   isHead: boolean,
 ): Reply | undefined {
   const basis = { kind: 'forced', by: match.by } as const;
-  if (hasEffect(match.fault, 'substitutes'))
-    return createReply(basis, 502, PROXY_PAGE, PROXY_HEADERS);
+  const kind = match.fault?.kind ?? '';
+  if (isRowName(PROXY_REPLIES, kind)) return { ...PROXY_REPLIES[kind], basis };
   if (match.reply !== undefined && call !== undefined) {
     const forced = { ...createForcedReply(serviceState, call, match.reply), basis };
     return markOffContract(forced, call.operation, match, undefined);
@@ -74,6 +75,10 @@ const PROXY_PAGE: Content = {
 };
 
 const FORCED: Basis = { kind: 'forced', by: '' };
+
+const PROXY_REPLIES: Readonly<Record<ProxyFault['kind'], Reply>> = {
+  html: createReply(FORCED, 502, PROXY_PAGE, PROXY_HEADERS),
+};
 
 function createForcedReply(
   serviceState: ServiceState,
@@ -149,7 +154,7 @@ function markOffContract(
   { by, reply: forced, fault, declared = false }: RuleMatch,
   own: Reply | undefined,
 ): Reply {
-  if (!isDelivered(fault)) return reply;
+  if (!effectOf(fault).isDelivered) return reply;
   // A rule without a body uses the service's, which needs no check.
   const isOwnBody = forced !== undefined && forced.content === undefined;
   const known = new Set(own === undefined ? [] : checkWhole(own, operation).map(deviationText));

@@ -1,10 +1,7 @@
 import { joinBytes, toBytes } from '../bytes.ts';
 import { mayHaveContent, type RawHeaders, withoutHeaders } from '../raw-http.ts';
 import type { Reply } from '../service/reply.ts';
-import type { FaultWith } from './fault-table.ts';
-
-/** The reply to break. For HEAD, it has no body, but the Content-Length of GET. */
-export type WireReply = Pick<Reply, 'status' | 'headers' | 'body'>;
+import { effectOf, type MessageFault } from './fault-table.ts';
 
 /** What is sent of a reply that a fault breaks. */
 export interface BrokenReply {
@@ -29,15 +26,14 @@ export interface SlowPiece {
 
 /** @param hasChunks whether chunks are possible. HTTP/1.0 has none, so the body is truncated. */
 export function breakReply(
-  fault: FaultWith<'spoils' | 'slows'>,
-  { status, headers, body = '' }: WireReply,
+  fault: MessageFault,
+  { status, headers, body = '' }: Reply,
   method: string,
   hasChunks = true,
 ): BrokenReply {
   if (method === 'HEAD' || !mayHaveContent(status)) {
-    // Without content, there is nothing to spoil or slow down.
-    const isCut = fault.kind === 'truncate' || fault.kind === 'bad-chunk';
-    return { status, headers, content: undefined, isCut };
+    // Without content, there is nothing to spoil or slow down. For HEAD, Content-Length is GET's.
+    return { status, headers, content: undefined, isCut: !effectOf(fault).isReusable };
   }
   const bytes = typeof body === 'string' ? toBytes(body) : body;
   const half = bytes.length >> 1;
@@ -64,13 +60,14 @@ export function breakReply(
     }
     case 'slow-body': {
       const whole = withLength(bytes.length, bytes);
-      return bytes.length > 0 ? { ...whole, pieces: cutEvenly(bytes, fault) } : whole;
+      if (bytes.length === 0) return whole;
+      return { ...whole, pieces: cutEvenly(bytes, fault.chunks, fault.over) };
     }
   }
 }
 
 /** Cuts a body into pieces. A body with fewer bytes than pieces gets fewer pieces. */
-function cutEvenly(bytes: Uint8Array, { chunks, over }: FaultWith<'slows'>): SlowPiece[] {
+function cutEvenly(bytes: Uint8Array, chunks: number, over: number): SlowPiece[] {
   const pieces: SlowPiece[] = [];
   let sent = 0;
   for (let number = 1; number <= chunks; number += 1) {

@@ -1,23 +1,31 @@
 import { rowNames } from '../tables.ts';
 
-/**
- * The effect of each fault on the reply. The client gets none (`replaces`) or that of a proxy
- * (`substitutes`), and the operation does not run without `apply`; a status without a usable body
- * (`spoils`); the reply late (`slows`); the reply, then an error at the next request (`outlasts`).
- */
 const FAULTS = {
-  reset: 'replaces',
-  close: 'replaces',
-  hang: 'replaces',
-  html: 'substitutes',
-  truncate: 'spoils',
-  'malformed-json': 'spoils',
-  'bad-chunk': 'spoils',
-  'slow-body': 'slows',
-  'stale-connection': 'outlasts',
+  reset: 'no-reply',
+  close: 'no-reply',
+  hang: 'no-reply',
+  html: 'proxy-reply',
+  truncate: 'cut-reply',
+  'malformed-json': 'bad-body',
+  'bad-chunk': 'cut-reply',
+  'slow-body': 'whole-reply',
+  'stale-connection': 'last-reply',
 } as const satisfies Record<string, Effect>;
 
-type Effect = 'replaces' | 'substitutes' | 'spoils' | 'slows' | 'outlasts';
+/**
+ * What each effect leaves of a call: whether the operation runs without `apply`, who sends a status and
+ * headers, whether the client gets the whole reply, and whether it can use the connection again.
+ */
+const EFFECTS = {
+  'no-reply': { runs: false, sender: 'nobody', isDelivered: false, isReusable: false },
+  'proxy-reply': { runs: false, sender: 'proxy', isDelivered: false, isReusable: false },
+  'cut-reply': { runs: true, sender: 'mock', isDelivered: false, isReusable: false },
+  'bad-body': { runs: true, sender: 'mock', isDelivered: false, isReusable: true },
+  'whole-reply': { runs: true, sender: 'mock', isDelivered: true, isReusable: true },
+  'last-reply': { runs: true, sender: 'mock', isDelivered: true, isReusable: false },
+} as const;
+
+type Effect = keyof typeof EFFECTS;
 
 type FaultName = keyof typeof FAULTS;
 
@@ -28,28 +36,29 @@ export type Fault = {
     : { readonly kind: K };
 }[FaultName];
 
-/** The faults that have one of these effects. */
-export type FaultWith<E extends Effect> = {
+type FaultWith<E extends Effect> = {
   [K in FaultName]: (typeof FAULTS)[K] extends E ? Extract<Fault, { readonly kind: K }> : never;
 }[FaultName];
 
+const IN_MESSAGE = ['cut-reply', 'bad-body', 'whole-reply'] as const;
+
+/** Breaks the reply itself: `breakReply` says what is sent of it. */
+export type MessageFault = FaultWith<(typeof IN_MESSAGE)[number]>;
+
+/** Replaces the reply by a proxy's: `forceReply` has a table of them. */
+export type ProxyFault = FaultWith<'proxy-reply'>;
+
+/** What a transport does about each other fault: these break the connection. */
+export type ConnectionTable<Act> = Readonly<
+  Record<Exclude<Fault, MessageFault | ProxyFault>['kind'], Act>
+>;
+
 export const FAULT_NAMES = rowNames(FAULTS);
 
-export function hasEffect<E extends Effect>(
-  fault: Fault | undefined,
-  ...effects: readonly E[]
-): fault is FaultWith<E> {
-  return fault !== undefined && effects.some((effect) => effect === FAULTS[fault.kind]);
+export function effectOf(fault: Fault | undefined): (typeof EFFECTS)[Effect] {
+  return EFFECTS[fault === undefined ? 'whole-reply' : FAULTS[fault.kind]];
 }
 
-/** Whether the client gets the reply unbroken. */
-export function isDelivered(fault: Fault | undefined): boolean {
-  return fault === undefined || hasEffect(fault, 'slows', 'outlasts');
-}
-
-/** Faults that change how a reply is written. With any other, it is written as usual. */
-export type WireFault = FaultWith<'replaces' | 'spoils' | 'slows'>;
-
-export function isWireFault(fault: Fault | undefined): fault is WireFault {
-  return hasEffect(fault, 'replaces', 'spoils', 'slows');
+export function isMessageFault(fault: Fault | undefined): fault is MessageFault {
+  return fault !== undefined && IN_MESSAGE.some((effect) => effect === FAULTS[fault.kind]);
 }

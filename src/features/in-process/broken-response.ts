@@ -1,27 +1,36 @@
-import { breakReply, type SlowPiece, type WireReply } from '../../core/scenario/broken-reply.ts';
-import { type FaultWith, hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
+import { breakReply, type SlowPiece } from '../../core/scenario/broken-reply.ts';
+import {
+  type ConnectionTable,
+  effectOf,
+  type Fault,
+  isMessageFault,
+} from '../../core/scenario/fault-table.ts';
+import type { Reply } from '../../core/service/reply.ts';
 import { MAX_DELAY_MS } from '../../core/service/settings-shapes.ts';
+import { isRowName } from '../../core/tables.ts';
 import { createResponse, networkError } from './create-response.ts';
 import { delay } from './waiting.ts';
 
-/** How long a caller waits before it gets an error in place of a reply, in milliseconds. */
-const SILENCES: Readonly<Record<FaultWith<'replaces'>['kind'], number>> = {
-  reset: 0,
-  close: 0,
-  hang: MAX_DELAY_MS,
+/** What each does to a call, before it rejects or resolves. */
+const ON_CONNECTION: ConnectionTable<
+  (signal: AbortSignal, breakNext: () => void) => Promise<void> | void
+> = {
+  reset: () => {},
+  close: () => {},
+  hang: (signal) => delay(signal, MAX_DELAY_MS),
+  'stale-connection': (_signal, breakNext) => breakNext(),
 };
 
-/** What a caller of `fetch` gets under a fault. Rejects if that is no reply at all. */
+/** What `fetch` shows of a broken reply; undefined if the reply is whole. Rejects where there is none. */
 export async function breakResponse(
-  fault: WireFault,
-  reply: WireReply | undefined,
+  fault: Fault,
+  reply: Reply | undefined,
   { method, signal }: Pick<Request, 'method' | 'signal'>,
-): Promise<Response> {
-  if (hasEffect(fault, 'replaces')) {
-    if (SILENCES[fault.kind] > 0) await delay(signal, SILENCES[fault.kind]);
-    throw networkError('fetch failed', fault);
-  }
-  if (reply === undefined) throw new Error(`${fault.kind} needs a reply`);
+  breakNext: () => void,
+): Promise<Response | undefined> {
+  if (isRowName(ON_CONNECTION, fault.kind)) await ON_CONNECTION[fault.kind](signal, breakNext);
+  if (effectOf(fault).sender === 'nobody') throw networkError('fetch failed', fault);
+  if (reply === undefined || !isMessageFault(fault)) return undefined;
   const { status, headers, content, isCut, pieces } = breakReply(fault, reply, method);
   if (pieces !== undefined) return createResponse(status, headers, sendPieces(pieces, signal));
   if (!isCut) return createResponse(status, headers, content);

@@ -11,7 +11,7 @@ import { type ControlReply, controlHeaders } from '../../core/control/reply.ts';
 import { createRootReply } from '../../core/control/root.ts';
 import { mayHaveContent } from '../../core/raw-http.ts';
 import type { Sandbox } from '../../core/sandbox/sandbox.ts';
-import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
+import type { Fault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import {
@@ -86,8 +86,8 @@ function limitBody({ bytes }: Pick<ReceivedRequest, 'bytes'>, limit: number): Re
   return bytes.length > limit ? { kind: 'too-large', limit } : new BodyBytes(bytes);
 }
 
-/** Sandboxes whose next call fails, as if `fetch` had one connection to each that was reset. */
-const stale = new WeakSet<Sandbox>();
+/** The fault that the next call of a sandbox meets, as if `fetch` had one connection to each. */
+const latent = new WeakMap<Sandbox, Fault>();
 
 async function callService(
   sent: ReceivedRequest,
@@ -98,7 +98,8 @@ async function callService(
   const onDisconnect = (act: () => void) => onAbort(signal, act);
   const arrival = openArrival(parts, sent, target, onDisconnect);
   const { sandbox } = arrival.location;
-  if (stale.delete(sandbox)) throw networkError('fetch failed', { kind: 'stale-connection' });
+  const met = latent.get(sandbox);
+  if (met && latent.delete(sandbox)) throw networkError('fetch failed', met);
   const limit = bodyLimit(arrival);
   const body = limit === undefined ? NO_BODY : limitBody(sent, limit);
   const exchange = await answerArrival(arrival, body);
@@ -107,11 +108,12 @@ async function callService(
   const due = new Promise<void>((send) => sendWhenDue(arrival, exchange, pause, send));
   await untilAborted(signal, due);
   const { fault, reply } = exchange;
-  if (hasEffect(fault, 'outlasts')) stale.add(sandbox);
-  if (isWireFault(fault)) {
+  if (fault !== undefined) {
     // Imported late, because few mocks have faults.
     const { breakResponse } = await import('./broken-response.ts');
-    return breakResponse(fault, reply, sent);
+    const breakNext = () => void latent.set(sandbox, fault);
+    const broken = await breakResponse(fault, reply, sent, breakNext);
+    if (broken !== undefined) return broken;
   }
   if (reply === undefined) throw new Error('An exchange has neither a reply nor a fault.');
   return createResponse(reply.status, reply.headers, reply.body, reply.phrase);

@@ -3,7 +3,7 @@ import { parseAddress, parseQuery, parseTarget } from '../../core/contract/targe
 import { parseInput, tryParseJson, writeJson } from '../../core/json.ts';
 import { pairHeaders, readHeaderText } from '../../core/raw-http.ts';
 import { bodyText, type Exchange, isDropped } from '../../core/sandbox/exchange.ts';
-import { hasEffect } from '../../core/scenario/fault-table.ts';
+import { effectOf } from '../../core/scenario/fault-table.ts';
 
 const MAX_RULE_BODY = 8192;
 
@@ -45,7 +45,7 @@ const WRITTEN_HEADERS =
   /^(?:access-control-.*|connection|content-encoding|content-length|date|keep-alive|mock-basis|preference-applied|transfer-encoding|vary)$/i;
 
 function ruleReply({ method, status, reply, fault, basis }: Exchange) {
-  if (status === undefined || reply === undefined || hasEffect(fault, 'substitutes'))
+  if (status === undefined || reply === undefined || effectOf(fault).sender === 'proxy')
     return undefined;
   const text = bodyText(reply);
   const isMade = basis.kind !== 'documented' && basis.kind !== 'assumed';

@@ -1,41 +1,41 @@
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
-import {
-  type BrokenReply,
-  breakReply,
-  type SlowPiece,
-  type WireReply,
-} from '../../core/scenario/broken-reply.ts';
-import { type FaultWith, hasEffect, type WireFault } from '../../core/scenario/fault-table.ts';
+import type { Exchange } from '../../core/sandbox/exchange.ts';
+import { type BrokenReply, breakReply, type SlowPiece } from '../../core/scenario/broken-reply.ts';
+import { type ConnectionTable, effectOf, isMessageFault } from '../../core/scenario/fault-table.ts';
 import { MAX_DELAY_MS } from '../../core/service/settings-shapes.ts';
+import { isRowName } from '../../core/tables.ts';
 import { unwrapTls } from './tls.ts';
-import { closeWith, type PendingResponses } from './write.ts';
+import { closeWith, type PendingResponses, sendReply } from './write.ts';
 
-/** How each fault that replaces the reply ends the connection. */
-const ENDINGS: Readonly<
-  Record<
-    FaultWith<'replaces'>['kind'],
-    (response: ServerResponse, pending: PendingResponses) => void
-  >
+/** What each does to a connection, before the reply is sent if there is one. */
+const ON_CONNECTION: ConnectionTable<
+  (response: ServerResponse, pending: PendingResponses) => void
 > = {
   reset: resetConnection,
   close: endConnection,
   hang: (response, pending) =>
     pending.delay(response, MAX_DELAY_MS, () => void response.req.socket.destroy()),
+  'stale-connection': ({ req }) => void staleConnections.add(req.socket),
 };
 
-/** Breaks a reply as its fault says. When its response ends, no timer and no socket is left. */
-export function applyFault(
-  fault: WireFault,
+/** Connections that will reset the next request, although clients consider them open. */
+export const staleConnections = new WeakSet<Socket>();
+
+/** Writes the reply, or breaks it as its fault says. When its response ends, no timer and no socket is left. */
+export function sendExchange(
+  { fault, reply }: Pick<Exchange, 'fault' | 'reply'>,
   response: ServerResponse,
-  reply: WireReply | undefined,
   pending: PendingResponses,
 ): void {
-  if (hasEffect(fault, 'replaces')) {
-    ENDINGS[fault.kind](response, pending);
+  if (fault && isRowName(ON_CONNECTION, fault.kind)) ON_CONNECTION[fault.kind](response, pending);
+  if (effectOf(fault).sender === 'nobody') return;
+  if (reply === undefined) throw new Error('An exchange has neither a reply nor a fault.');
+  if (!isMessageFault(fault)) {
+    sendReply(response, reply);
     return;
   }
-  if (reply === undefined) throw new Error(`${fault.kind} needs a reply`);
   const { method = '', httpVersion } = response.req;
   const broken = breakReply(fault, reply, method, httpVersion !== '1.0');
   if (broken.isCut) cutOff(response, broken);

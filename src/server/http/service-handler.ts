@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { parseTarget, type Target } from '../../core/contract/target.ts';
 import type { Exchange, ServiceRequest } from '../../core/sandbox/exchange.ts';
-import { hasEffect, isWireFault } from '../../core/scenario/fault-table.ts';
 import { steadyNow } from '../../core/service/clock.ts';
 import { BodyBytes, NO_BODY, type RequestBody } from '../../core/service/input.ts';
 import type { Reply } from '../../core/service/reply.ts';
@@ -17,8 +15,8 @@ import {
   type ServiceParts,
   sendWhenDue,
 } from '../arrival.ts';
-import { applyFault, resetConnection } from './faults.ts';
-import { onDisconnect, type PendingResponses, sendFailure, sendReply } from './write.ts';
+import { resetConnection, sendExchange, staleConnections } from './faults.ts';
+import { onDisconnect, type PendingResponses, sendFailure } from './write.ts';
 
 /** Answers requests for the service; other paths get a 404. */
 export type ServiceHandler = (
@@ -75,26 +73,14 @@ function answerAndSend(call: CallUnderWay, body: RequestBody): void {
 function waitAndSend(call: CallUnderWay, exchange: Exchange): void {
   const { arrival, response, pending } = call;
   const pause = (delay: number, act: () => void): void => pending.delay(response, delay, act);
-  sendWhenDue(arrival, exchange, pause, () => sendExchange(call, exchange));
+  sendWhenDue(arrival, exchange, pause, () => {
+    try {
+      sendExchange(exchange, response, pending);
+    } catch (error) {
+      fail(call, error);
+    }
+  });
 }
-
-/** Writes the reply, or breaks it if the exchange has a fault. */
-function sendExchange(call: CallUnderWay, exchange: Exchange): void {
-  const { response, pending } = call;
-  const { fault, reply } = exchange;
-  try {
-    if (fault !== undefined && hasEffect(fault, 'outlasts'))
-      staleConnections.add(response.req.socket);
-    if (fault !== undefined && isWireFault(fault)) applyFault(fault, response, reply, pending);
-    else if (reply !== undefined) sendReply(response, reply);
-    else throw new Error('An exchange has neither a reply nor a fault.');
-  } catch (error) {
-    fail(call, error);
-  }
-}
-
-/** Connections that will reset the next request, although clients consider them open. */
-const staleConnections = new WeakSet<Socket>();
 
 function fail({ arrival, response }: CallUnderWay, error: unknown): void {
   sendFailure(response, error, arrival.location.sandbox.state);

@@ -1,4 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Fault } from '../../../src/core/scenario/fault-table.ts';
+import { rowNames } from '../../../src/core/tables.ts';
 import { createMock, FixtureError, type Mock, ScenarioError } from '../../../src/fetch.ts';
 
 const FROZEN = { clock: Date.parse('2030-01-01T00:00:00Z'), frozen: true };
@@ -253,31 +255,61 @@ describe('a caller that aborts', () => {
 });
 
 describe('a fault', () => {
-  async function show(fault: string, method = 'GET') {
-    const mock = createMock();
-    await mock.scenario.use({ rules: [Object({ on: 'getPet', fault })] });
-    const shown = await get(mock, '/pets/1', { method }).catch((error: unknown) => error);
-    if (!(shown instanceof Response)) return { error: shown };
-    const { status, headers } = shown;
-    const body = await shown.text().catch((error: unknown) => error);
-    return { status, length: headers.get('Content-Length'), body };
+  /** What a call with this fault shows, and the next one without it. */
+  async function show(fault: Fault['kind'], method: string) {
+    // Nobody waits for what takes time.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const passing = setInterval(() => vi.advanceTimersByTime(60_000), 1);
+    onTestFinished(() => {
+      clearInterval(passing);
+      vi.useRealTimers();
+    });
+    const mock = createMock({ scenarios: [{ rules: [{ on: 'getPet', calls: 1, fault }] }] });
+    const call = async () => {
+      const shown = await get(mock, '/pets/1', { method }).catch((error: unknown) => error);
+      if (!(shown instanceof Response)) return { error: shown };
+      const { status, headers } = shown;
+      const body = await shown.text().catch((error: unknown) => error);
+      return { status, length: headers.get('Content-Length'), body };
+    };
+    return [await call(), await call()];
   }
   const LENGTH = '57';
   const failed = { error: expect.objectContaining({ name: 'TypeError', message: 'fetch failed' }) };
   const broken = expect.objectContaining({ name: 'TypeError', message: 'terminated' });
 
-  test.each([
-    ['reset', 'GET', failed],
-    ['close', 'GET', failed],
-    ['truncate', 'GET', { status: 200, length: LENGTH, body: broken }],
-    ['truncate', 'HEAD', failed],
-    ['bad-chunk', 'GET', { status: 200, length: null, body: broken }],
-    ['malformed-json', 'GET', { status: 200, body: expect.stringMatching(/:}$/) }],
-    ['malformed-json', 'HEAD', { status: 200, length: LENGTH, body: '' }],
-    ['slow-body', 'HEAD', { status: 200, length: LENGTH, body: '' }],
-    ['html', 'GET', { status: 502, body: expect.stringContaining('<html') }],
-  ])('%s of a %s is what fetch can show', async (fault, method, expected) => {
-    expect(await show(fault, method)).toMatchObject(expected);
+  const whole = { status: 200, length: LENGTH, body: expect.stringMatching(/^{"id":1,.*}$/) };
+
+  /** A method, what the call shows, and what the next one shows. */
+  type Row = [method: string, shown: object, next?: object];
+
+  /** A new fault does not compile until it has its rows here. */
+  const SHOWN: Readonly<Record<Fault['kind'], readonly Row[]>> = {
+    reset: [['GET', failed]],
+    close: [['GET', failed]],
+    hang: [['GET', failed]],
+    html: [['GET', { status: 502, body: expect.stringContaining('<html') }]],
+    truncate: [
+      ['GET', { status: 200, length: LENGTH, body: broken }],
+      ['HEAD', failed],
+    ],
+    'malformed-json': [
+      ['GET', { status: 200, body: expect.stringMatching(/:}$/) }],
+      ['HEAD', { status: 200, length: LENGTH, body: '' }],
+    ],
+    'bad-chunk': [['GET', { status: 200, length: null, body: broken }]],
+    'slow-body': [
+      ['GET', whole],
+      ['HEAD', { status: 200, length: LENGTH, body: '' }],
+    ],
+    'stale-connection': [['GET', whole, failed]],
+  };
+
+  describe.each(rowNames(SHOWN))('%s', (fault) => {
+    test.each(SHOWN[fault])('of a %s is what fetch can show', async (...row) => {
+      const [method, shown, next = { status: 200, length: LENGTH }] = row;
+      expect(await show(fault, method)).toMatchObject([shown, next]);
+    });
   });
 
   test('slow-body comes in pieces', async () => {

@@ -4,9 +4,14 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { WireReply } from '../../../src/core/scenario/broken-reply.ts';
-import type { WireFault as Fault } from '../../../src/core/scenario/fault-table.ts';
-import { applyFault } from '../../../src/server/http/faults.ts';
+import type { Fault } from '../../../src/core/scenario/fault-table.ts';
+import { createReply, DOCUMENTED, type Reply } from '../../../src/core/service/reply.ts';
+import { rowNames } from '../../../src/core/tables.ts';
+import {
+  resetConnection,
+  sendExchange,
+  staleConnections,
+} from '../../../src/server/http/faults.ts';
 import { PendingResponses } from '../../../src/server/http/write.ts';
 import { anyText } from '../../helpers/drawn-requests.ts';
 import { useFakeTimers } from '../../helpers/fake-timers.ts';
@@ -16,7 +21,9 @@ import { openRaw, type RawConnection, rawRequest } from '../../helpers/raw.ts';
 const PETS = '[{"id":1,"name":"Bella","tag":"dog"},{"id":2,"name":"Zoë","tag":"cat"}]';
 const BASIS = ['Mock-Basis', 'documented'];
 const REPLY = { status: 200, headers: ['Content-Type', 'application/json', ...BASIS], body: PETS };
-const NO_CONTENT: WireReply = { status: 204, headers: BASIS, body: undefined };
+const NO_CONTENT: Written = { status: 204, headers: BASIS, body: undefined };
+
+type Written = Pick<Reply, 'status' | 'headers' | 'body'>;
 
 interface Mock {
   readonly port: number;
@@ -28,12 +35,14 @@ interface Mock {
 type Plain = Exclude<Fault['kind'], 'slow-body'>;
 
 /** Serves a fault at `/fault` and a good reply at every other path. */
-async function serve(fault: Fault, written: WireReply | (() => WireReply) = REPLY): Promise<Mock> {
+async function serve(fault: Fault, written: Written | (() => Written) = REPLY): Promise<Mock> {
   const pending = new PendingResponses();
   const server = createServer((request, response) => {
-    if (request.url === '/fault') {
-      const reply = typeof written === 'function' ? written() : written;
-      applyFault(fault, response, reply, pending);
+    if (staleConnections.has(request.socket)) resetConnection(response);
+    else if (request.url === '/fault') {
+      const { status, headers, body } = typeof written === 'function' ? written() : written;
+      const reply = createReply(DOCUMENTED, status, { body, mediaType: undefined }, headers);
+      sendExchange({ fault, reply }, response, pending);
     } else response.end(PETS);
   });
   const port = await listen(server);
@@ -44,7 +53,8 @@ async function serve(fault: Fault, written: WireReply | (() => WireReply) = REPL
   return { port, url: `http://127.0.0.1:${port}`, server, pending };
 }
 
-const slow = (chunks: number, over: number): Fault => ({ kind: 'slow-body', chunks, over });
+const slow = (chunks: number, over: number) => ({ kind: 'slow-body', chunks, over }) as const;
+const SLOW = slow(3, 60_000);
 
 /** Sends one request, and reads on until the server has ended the connection. */
 async function ask(port: number, request: string): Promise<{ bytes: string; error: unknown }> {
@@ -79,7 +89,7 @@ async function fetchFailure(url: string): Promise<string> {
 
 const BROKEN = 'SocketError UND_ERR_SOCKET';
 
-test.each<[Plain, WireReply, number, RegExp | string]>([
+test.each<[Plain, Written, number, RegExp | string]>([
   ['reset', REPLY, 56, 'Error ECONNRESET'],
   ['close', REPLY, 52, BROKEN],
   ['truncate', REPLY, 18, BROKEN],
@@ -95,7 +105,7 @@ const GET = rawRequest('GET', '/fault');
 const HEAD = rawRequest('HEAD', '/fault');
 const NEXT = rawRequest('GET', '/1');
 const HALF_SENT = rawRequest('POST', '/fault', { 'Content-Length': '1000' }, '{"name": ');
-const EMPTY: WireReply = { ...REPLY, body: '' };
+const EMPTY: Written = { ...REPLY, body: '' };
 const LENGTH = Buffer.byteLength(PETS);
 const HALF = PETS.slice(0, LENGTH >> 1);
 
@@ -104,25 +114,53 @@ const CHUNKED = 'Transfer-Encoding: chunked';
 const BAD_CHUNKS = `${(LENGTH >> 1).toString(16)}\r\n${HALF}\r\nxyz\r\n${PETS.slice(LENGTH >> 1)}\r\n`;
 const OLD_GET = GET.replace('HTTP/1.1', 'HTTP/1.0');
 
-/** A fault, the reply that it breaks, a request, a part of the head, and the body. */
-const WRITTEN: readonly (readonly [Plain, WireReply, string, string, unknown])[] = [
-  ['close', REPLY, GET, '', undefined],
-  ['truncate', REPLY, GET, ANNOUNCED, HALF],
-  ['truncate', EMPTY, GET, 'Content-Length: 1', ''],
-  ['truncate', NO_CONTENT, GET, 'HTTP/1.1 2', undefined],
-  ['truncate', REPLY, HEAD, 'HTTP/1.1 2', undefined],
-  ['bad-chunk', REPLY, GET, CHUNKED, BAD_CHUNKS],
-  ['bad-chunk', EMPTY, GET, CHUNKED, 'xyz\r\n\r\n'],
-  ['bad-chunk', REPLY, OLD_GET, ANNOUNCED, HALF],
-  ['bad-chunk', NO_CONTENT, GET, 'HTTP/1.1 2', undefined],
-];
+const GET_TWO = [GET, rawRequest('GET', '/1', { Connection: 'close' })];
+const then = (body: string, next = 'HTTP/1.1 200 OK') => expect.stringContaining(body + next);
+const WHOLE: Written = { ...REPLY, headers: [...REPLY.headers, ...ANNOUNCED.split(': ')] };
+const LAST: Written = { ...WHOLE, headers: [...WHOLE.headers, 'Connection', 'close'] };
 
-test.each(WRITTEN)('%s of %o to %j closes cleanly', async (kind, written, request, head, body) => {
-  const { port } = await serve({ kind }, written);
-  const { bytes, error } = await ask(port, request);
-  const [start, ...rest] = bytes.split('\r\n\r\n');
-  expect([start, error]).toEqual([expect.stringContaining(head), undefined]);
-  expect(rest.length === 0 ? undefined : rest.join('\r\n\r\n')).toEqual(body);
+/** A reply, a request or two, a part of the head, the body and what follows it, and the error at the end. */
+type Row = [Written, requests: string | string[], head: string, body: unknown, error?: string];
+
+/** A new fault does not compile until it has its rows here. */
+const WRITTEN: Readonly<Record<Fault['kind'], readonly Row[]>> = {
+  reset: [[REPLY, GET, '', undefined, 'ECONNRESET']],
+  close: [[REPLY, GET, '', undefined]],
+  hang: [[REPLY, GET, '', undefined]],
+  html: [[LAST, GET, ANNOUNCED, PETS]],
+  truncate: [
+    [REPLY, GET, ANNOUNCED, HALF],
+    [EMPTY, GET, 'Content-Length: 1', ''],
+    [NO_CONTENT, GET, 'HTTP/1.1 2', undefined],
+    [REPLY, HEAD, 'HTTP/1.1 2', undefined],
+  ],
+  'malformed-json': [[REPLY, GET_TWO, 'HTTP/1.1 200', then(`${HALF}:}`)]],
+  'bad-chunk': [
+    [REPLY, GET, CHUNKED, BAD_CHUNKS],
+    [EMPTY, GET, CHUNKED, 'xyz\r\n\r\n'],
+    [REPLY, OLD_GET, ANNOUNCED, HALF],
+    [NO_CONTENT, GET, 'HTTP/1.1 2', undefined],
+  ],
+  'slow-body': [[REPLY, GET_TWO, ANNOUNCED, then(PETS)]],
+  'stale-connection': [[WHOLE, GET_TWO, ANNOUNCED, PETS, 'ECONNRESET']],
+};
+
+describe.each(rowNames(WRITTEN))('%s', (kind) => {
+  test.each(WRITTEN[kind])('leaves of %o to %j what its row says', async (...row) => {
+    const [written, requests, head, body, failure] = row;
+    const { port, server, pending } = await serve(kind === SLOW.kind ? SLOW : { kind }, written);
+    const connection = await openRaw(port);
+    for (const request of [requests].flat()) {
+      const asked = once(server, 'request');
+      connection.send(request);
+      await asked;
+      pending.endAll(); // what takes time ends now
+    }
+    const { bytes, error } = await endOf(connection);
+    const [start, ...rest] = bytes.split('\r\n\r\n');
+    expect([start, error]).toEqual([expect.stringContaining(head), failure]);
+    expect(rest.length === 0 ? undefined : rest.join('\r\n\r\n')).toEqual(body);
+  });
 });
 
 test.each([GET, HALF_SENT])('reset resets the connection of %j at once', async (request) => {
