@@ -103,15 +103,9 @@ function decide(
   // A proxy does not understand `Prefer`.
   const isMarked = preference !== undefined && sender !== 'proxy';
   const reply = forced && isMarked ? markPreference(forced, preference) : forced;
-  const decided = {
-    request,
-    serviceState,
-    reply,
-    received: sender === 'nobody' ? undefined : reply,
-    match,
-    isCarriedOut: own !== undefined && own.status < 400,
-    isDelivered,
-  };
+  const received = sender === 'nobody' ? undefined : reply;
+  const isCarriedOut = own !== undefined && own.status < 400;
+  const decided = { request, serviceState, reply, received, match, isCarriedOut, isDelivered };
   return { decided, after };
 }
 

@@ -32,13 +32,10 @@ export function sendExchange(
   if (fault && isRowName(ON_CONNECTION, fault.kind)) ON_CONNECTION[fault.kind](response, pending);
   if (effectOf(fault).sender === 'nobody') return;
   if (reply === undefined) throw new Error('An exchange has neither a reply nor a fault.');
-  if (!isMessageFault(fault)) {
-    sendReply(response, reply);
-    return;
-  }
   const { method = '', httpVersion } = response.req;
-  const broken = breakReply(fault, reply, method, httpVersion !== '1.0');
-  if (broken.isCut) cutOff(response, broken);
+  const broken = isMessageFault(fault) && breakReply(fault, reply, method, httpVersion !== '1.0');
+  if (!broken) sendReply(response, reply);
+  else if (broken.isCut) cutOff(response, broken);
   else if (broken.pieces === undefined) writeHead(response, broken).end(broken.content);
   else sendSlowly(response, broken, broken.pieces, pending);
 }
