@@ -9,7 +9,6 @@ import {
   STORE,
   unreadableFixture,
 } from '../core/store/fixture.ts';
-import { generateStore } from '../core/store/generate-store.ts';
 import type { Store } from '../core/store/store.ts';
 import { readText, readTextSync, STORE_LIMIT } from './files.ts';
 import { NODE_PLATFORM } from './node-platform.ts';
@@ -44,5 +43,7 @@ export async function loadStore(
   seed: number = DEFAULTS.seed,
 ): Promise<Store> {
   if (animals === undefined && orders === undefined) return loadFixture(fixture);
+  // Imported late, since few servers generate their records.
+  const { generateStore } = await import('../core/store/generate-store.ts');
   return generateStore({ animals, orders, seed }, NODE_PLATFORM);
 }
