@@ -141,9 +141,10 @@ export class Records<R extends object> {
   }
 
   with(record: R): Records<R> {
-    if (this.holds(record)) return this;
     const id = this.idOf(record);
-    const size = this.has(id) ? this.size : this.size + 1;
+    const known = this.get(id);
+    if (known !== undefined && hasSameFields(known, record)) return this;
+    const size = known === undefined ? this.size + 1 : this.size;
     const { highestId } = this;
     const highest = highestId === undefined || id > highestId ? id : highestId;
     return this.#written.length < MAX_WRITTEN
@@ -280,13 +281,13 @@ export function createStore({ animals = [], inventory = [], orders = [] }: Store
   };
 }
 
+/** Whether two objects have equal fields. One that is undefined counts as none. */
 export function hasSameFields(one: object, other: object): boolean {
-  if (one === other) return true;
-  const fields = Object.entries(one).filter(([, value]) => value !== undefined);
-  const count = Object.values(other).filter((value) => value !== undefined).length;
-  return (
-    fields.length === count && fields.every(([name, value]) => Reflect.get(other, name) === value)
-  );
+  return one === other || (hasFieldsOf(one, other) && hasFieldsOf(other, one));
+}
+
+function hasFieldsOf(one: object, other: object): boolean {
+  return Object.entries(other).every(([name, value]) => Reflect.get(one, name) === value);
 }
 
 export const EMPTY_STORE: Store = createStore({});
