@@ -176,7 +176,7 @@ export function findServiceUrl(controlUrl: string): string {
   return formatServiceUrl(parseAddress(controlUrl));
 }
 
-/** @param what describes the change in the journal, such as `clock +30 days` */
+/** @param what describes the change in the journal, such as `reset` */
 export function edit(
   { sandbox, parts, headers }: Pick<ControlCall, 'sandbox' | 'parts' | 'headers'>,
   what: string,

@@ -190,7 +190,7 @@ export function matchCall(
   return outcome(state, result, { counters: { ...state.counters, rules } });
 }
 
-/** A latch only adds its hold to the rule that matched, unless the latch has a reply of its own. */
+/** Without a reply of its own, a latch replaces only the hold or delay of the rule that matched. */
 function addHold(latched: RuleMatch, match: RuleMatch | undefined): RuleMatch {
   const hasReply = (latched.reply ?? latched.patch ?? latched.fault) !== undefined;
   if (hasReply || match === undefined) return latched;

@@ -5,7 +5,7 @@ import { measureChanges } from '../store/merge.ts';
 import type { Counters, State } from './state.ts';
 
 export interface EditText {
-  /** What was changed, such as `clock +30 days`. */
+  /** What was changed, such as `moved the clock by +30 days`. */
   readonly what: string;
   /** Who made the change, such as `ctl`. */
   readonly by: string;
@@ -96,10 +96,10 @@ export class EditLog {
     before: State,
     after: State,
   ): number {
+    const counted = this.bytes;
     if (isUndo) this.#noteUndone();
     const { changed, bytes } = measureChanges(before.store, after.store);
     const clockMoved = isMoved(after.clock);
-    const counted = this.#kept.at(-1)?.bytes ?? 0;
     this.#count += 1;
     const number = this.#count;
     this.#kept.push({
@@ -107,10 +107,10 @@ export class EditLog {
       before: isUndo ? undefined : before,
       counters: after.counters,
       laterCalls: 0,
-      bytes: EDIT_BYTES + bytes + countSettings(before, after),
+      bytes: isUndo ? EDIT_BYTES : EDIT_BYTES + bytes + countSettings(before, after),
     });
-    const dropped = this.#kept.length > MAX_EDITS ? this.#kept.shift() : undefined;
-    return counted - (dropped?.bytes ?? 0);
+    if (this.#kept.length > MAX_EDITS) this.#kept.shift();
+    return this.bytes - counted;
   }
 
   #noteUndone(): void {
@@ -118,6 +118,7 @@ export class EditLog {
     if (undone === undefined) return;
     undone.edit = { ...undone.edit, isUndone: true };
     undone.before = undefined;
+    undone.bytes = EDIT_BYTES;
     const earlier = this.#latest();
     // The changes of these calls stay until the earlier edit is undone.
     if (earlier !== undefined && changesNoRecord(undone.edit))
@@ -138,8 +139,11 @@ export class EditLog {
     return bytes;
   }
 
-  forgetStates(): void {
-    for (const known of this.#kept) known.before = undefined;
+  /** @returns by how many bytes that reduces the memory */
+  forgetStates(): number {
+    const counted = this.bytes;
+    for (const known of this.#kept) Object.assign(known, { before: undefined, bytes: EDIT_BYTES });
+    return counted - this.bytes;
   }
 }
 

@@ -87,7 +87,7 @@ export class Journal {
   }
 
   forgetStates(): void {
-    this.edits.forgetStates();
+    this.#context.memory.remove(this, this.edits.forgetStates());
     for (const entry of this.#entries) {
       entry.before = undefined;
       entry.after = undefined;

@@ -106,7 +106,7 @@ function readStatusFilter(reader: InputReader, status: string): AnimalFilter | u
 export const createPet = operation('createPet', readNewAnimal, (state, fields, decidedBy) => {
   const id = nextId(state, decidedBy);
   if (id === undefined) {
-    const message = 'the highest int64 is already in use as an id';
+    const message = 'no id is left: the highest int64 has been used';
     return errorReply(decidedBy, 'ids_exhausted', 507, message);
   }
   const { choices, store, represent } = state;

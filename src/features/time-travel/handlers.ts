@@ -75,7 +75,9 @@ export const TIME_TRAVEL_HANDLERS = {
     return refuse('nothing_to_undo', 409, 'there is nothing left to undo');
   },
   listAlternatives: withStates(async (call, exchange, states) => {
-    if (exchange.isRefused) return json<readonly Alternative[]>([]);
+    // A deployment decides by no assumption of the mock.
+    if (exchange.isRefused || exchange.basis.kind === 'upstream')
+      return json<readonly Alternative[]>([]);
     const request = recreateRequest(exchange);
     if (request === undefined) return refuseDropped(exchange);
     return json(await findAlternatives(call, exchange, request, states.before));
@@ -250,11 +252,15 @@ export async function undoLatest(
 
 function undo(state: State, { edit, before, counters: left, laterCalls }: LastEdit) {
   const { what } = edit;
-  if (!changesNoRecord(edit)) return outcome(state, { what, laterCalls }, before);
-  // Undoing a setting keeps what calls have changed since: records, and counts of rules and rates.
-  const { store, counters, past } = state;
-  const rules = counters.rules === left.rules ? before.counters.rules : counters.rules;
-  const rates = counters.rates === left.rates ? before.counters.rates : counters.rates;
-  const kept = { store, past, counters: { ...counters, rules, rates } };
-  return outcome(state, { what, laterCalls: 0 }, { ...before, ...kept });
+  const { store, past } = state;
+  // What later calls have counted stays: a rule for the first call must not match another one.
+  const { rules, rates } = state.counters;
+  const counters = {
+    ...state.counters,
+    rules: rules === left.rules ? before.counters.rules : rules,
+    rates: rates === left.rates ? before.counters.rates : rates,
+  };
+  if (!changesNoRecord(edit)) return outcome(state, { what, laterCalls }, { ...before, counters });
+  // Undoing a setting leaves the records as later calls have made them.
+  return outcome(state, { what, laterCalls: 0 }, { ...before, store, past, counters });
 }

@@ -31,7 +31,10 @@ function openJournals() {
       const before = { ...state, store: createStore({ animals }) };
       journal.addEdit({ what: 'changed', by: 'test' }, 0, before, state);
     };
-    return { journal, add, edit };
+    const undo = (): void => {
+      journal.addEdit({ what: 'undid', by: 'test', isUndo: true }, 0, state, state);
+    };
+    return { journal, add, edit, undo };
   };
   return [open('one'), open('other')] as const;
 }
@@ -52,6 +55,19 @@ test('a server remembers a number of bytes: the oldest of the sandbox used longe
   other.journal.close();
   one.add(30);
   expect(one.journal.size().dropped).toBe(dropped);
+});
+
+test.each([
+  ['undone', ({ undo }: ReturnType<typeof openJournals>[0]) => undo()],
+  ['forgotten', ({ journal }: ReturnType<typeof openJournals>[0]) => journal.forgetStates()],
+])('the state before an edit that is %s takes no memory from other sandboxes', (_what, end) => {
+  const [one, other] = openJournals();
+  one.add(20);
+  for (let count = 0; count < 6; count += 1) {
+    other.edit(MAX_REMEMBERED_BYTES / 4 / 1024);
+    end(other);
+  }
+  expect(one.journal.size()).toMatchObject({ dropped: 0, size: 20 });
 });
 
 test('a deleted sandbox counts for nothing, whatever calls under way still do with it', () => {

@@ -97,6 +97,18 @@ describe('time travel in the control API', () => {
     expect([await list(), await list()]).toEqual([200, 429]);
   });
 
+  test('an undo of records leaves counts that later calls have made', async () => {
+    const client = await openMock(FROZEN);
+    const rules = [{ on: 'getPet', calls: 1, reply: { status: 503 } }];
+    await control(client, 'PUT scenario', { scenario: { rules } });
+    await control(client, 'PATCH assumptions', { 'rate-limit': '1/m' });
+    await control(client, 'PATCH state', { orders: [{ id: 1, status: 'shipped' }] });
+    const pet = () => statusOf(client, 'GET', '/pets/1');
+    expect([await pet(), await pet()]).toEqual([503, 200]);
+    expect(await control(client, 'POST undo')).toEqual({ what: 'merged records', laterCalls: 0 });
+    expect(await pet()).toBe(429);
+  });
+
   test('no retry is pointless after an undo, as after any change', async () => {
     const client = await openMock(FROZEN);
     await control(client, 'PUT clock', { now: '2030-01-02T00:00:00Z' });

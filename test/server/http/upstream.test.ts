@@ -104,11 +104,12 @@ describe('a reply', () => {
     expect(await (await listRaw()).rest()).toMatch(/\r\nContent-Length: 9\r\n.*\r\n\r\n$/s);
   });
 
-  test('is not replayed, since the deployment would not see the request', async () => {
+  test('is not replayed, since the deployment would not see the request, and has no alternatives', async () => {
     const { ask, control } = await inFrontOf(OK);
     await ask('DELETE', '/store/orders/1');
     const replayed = await control('POST', '/requests/1/replay');
     expect(replayed).toMatchObject({ status: 409, json: { code: 'not_replayable' } });
+    expect(await control('GET', '/requests/1/alternatives')).toMatchObject({ json: [] });
   });
 
   test('comes back byte for byte, with the basis and without what belongs to a connection', async () => {

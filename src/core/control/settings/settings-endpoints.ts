@@ -31,7 +31,7 @@ import { measureChanges } from '../../store/merge.ts';
 import type { Store } from '../../store/store.ts';
 import { countText } from '../../words.ts';
 import { type ControlParts, edit, endpoint } from '../endpoint.ts';
-import { type ControlReply, json, refuse } from '../reply.ts';
+import { type ControlReply, json, refuseInput } from '../reply.ts';
 
 const OPTION = object({
   name: required(ANY_TEXT, 'Its name.'),
@@ -173,12 +173,14 @@ export const CLOCK_ENDPOINTS = [
     handle: async (call) => {
       const { now, frozen, real } = call.body;
       if (real && (frozen || now !== undefined)) {
-        const place = frozen ? 'frozen' : 'now';
-        return refuse('invalid_input', 400, `$.${place}: a real clock cannot be set or frozen`);
+        const [path, found] = frozen ? ['$.frozen', 'true'] : ['$.now', 'a time'];
+        return refuseInput([{ path, expected: 'nothing beside real', found }]);
       }
       const what = describeSetting(call.body);
       if (what === '')
-        return refuse('invalid_input', 400, '$.real: expected true, or now or frozen beside it');
+        return refuseInput([
+          { path: '$.real', expected: 'true, or now or frozen beside it', found: 'false' },
+        ]);
       return edit(call, what, (state, { wall }) => {
         const clock = real ? REAL_CLOCK : setClock(state.clock, { now, frozen }, wall);
         return outcome(state, json(showClock(clock)), { clock });
@@ -197,8 +199,11 @@ export const CLOCK_ENDPOINTS = [
       const also = frozen === undefined ? '' : ` and ${describeSetting({ frozen })}`;
       return edit(call, moved + also, (state, { wall }) => {
         const clock = advanceClock(state.clock, by, wall, frozen);
-        const wrong = '$.by: expected a duration that leads to a time from 1970 to 9999';
-        if (clock === undefined) return outcome(state, refuse('invalid_input', 400, wrong));
+        if (clock === undefined) {
+          const expected = 'a duration that leads to a time from 1970 to 9999';
+          const found = formatDuration(by);
+          return outcome(state, refuseInput([{ path: '$.by', expected, found }]));
+        }
         return outcome(state, json(showClock(clock)), { clock });
       });
     },

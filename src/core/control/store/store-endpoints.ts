@@ -102,7 +102,7 @@ export const STATE_ENDPOINTS = [
   endpoint('reset', 'POST /reset', {
     summary: 'Reset the sandbox to its start',
     description:
-      'Resets the store, the active scenarios and the call counts of their rules, the assumptions, the clock, and the journal with coverage and findings, but for what `keep` names. Snapshots stay, and own scenarios unless a `keep` leaves out `own-scenarios`.',
+      'Resets the store, the active scenarios, the assumptions, the clock, and the journal with coverage and findings, but for what `keep` names. Rules count calls from the start again. Snapshots stay, and own scenarios unless a `keep` leaves out `own-scenarios`.',
     body: { shape: RESET, optional: true },
     example: { body: { keep: ['scenario'] } },
     replies: { 204: 'Reset.' },
@@ -123,10 +123,9 @@ export const STATE_ENDPOINTS = [
 ];
 
 async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<ControlReply> {
-  const { sandbox, journal, parts, body } = call;
+  const { sandbox, parts, body } = call;
   const keep = new Set(body.keep ?? DEFAULT_KEPT);
   const clears = keep.has('journal') ? undefined : 'all';
-  const held = await journal.held();
   const dropped = RESET_PARTS.filter((part) => !keep.has(part));
   const what =
     body.keep === undefined ? 'reset' : `reset ${joinWords(dropped, 'and') || 'nothing'}`;
@@ -134,7 +133,7 @@ async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<C
     ...outcome(state, NO_CONTENT, restart(state, sandbox.start, now, keep)),
     clears,
   }));
-  if (held.length > 0) await parts.persistence.release(sandbox, {}, 'reset');
+  await parts.persistence.release(sandbox, {}, 'reset');
   return reply;
 }
 
