@@ -62,7 +62,7 @@ export const FLAG_GROUPS = {
     ca: forClients(FILE, 'Trust this certificate, in PEM.'),
     timeout: forWaiting(
       milliseconds(1, DAY_MS),
-      `Time limit of a command (exec, sweep) or of a reply: by default ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
+      `Time limit of a command (exec, sweep) or of a reply: by default at least ${DEFAULTS.sweepTimeout} ms (sweep), ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
     ),
   },
   Command: COMMAND_FLAGS,

@@ -98,12 +98,18 @@ export async function runAll(
   for (const [index, variant] of variants.entries()) {
     const result = results[index];
     if (result?.verdict !== 'failed' && result?.verdict !== 'not-injected') continue;
+    if (hasWaited(variant, result)) continue;
     progress(`again, alone: ${formatVariant(variant)}`);
     const alone = await run(variant);
     if (alone?.verdict === 'passed') results[index] = { ...result, verdict: 'flaky' };
   }
   progress('');
   return results;
+}
+
+/** Whether the command waited for a reply that never comes: it would wait as long again. */
+function hasWaited({ fault }: Variant, { verdict, ending }: VariantRun): boolean {
+  return fault?.rule.fault === 'hang' && verdict === 'failed' && ending.kind === 'timed-out';
 }
 
 export function formatVariant({ named }: Pick<Variant, 'named'>): string {

@@ -112,6 +112,23 @@ test('a run that fails is repeated once, and is flaky if it then passes', async 
   expect(stdout).toMatch(/: 1 passed, 0 failed, 1 flaky\n$/);
 });
 
+test.concurrent.each([
+  ['is not repeated, since it waited for a reply', 'hang', 2],
+  ['is repeated after another fault', '503', 3],
+])('a run that the timeout ends %s', async (_what, fault, runs) => {
+  const file = join(folder, `timed-out-${fault}`);
+  const script = `
+    echo >> ${file}
+    curl --silent --fail --noproxy '*' "$BASE/pets" -H "Authorization: Bearer $PETSTORE_MOCK_KEY" ||
+      exec sleep 1000
+  `;
+  const flags = ['--env', 'BASE=url', '--timeout', '3000', '--faults', fault];
+  const { code, stdout } = await sweepShell(flags, script);
+  expect(stdout).toMatch(/^ {2}listPets +\w+ +failed: the command timed out after 3 s$/m);
+  expect(readFileSync(file, 'utf8')).toBe('\n'.repeat(runs));
+  expect(code).toBe(3);
+});
+
 describe('a sweep of faults', () => {
   /** Switches scenarios in two sandboxes, calls them in turn, and resets one. The exit code counts what failed. */
   const call: CallMock = async ({ url, key, control }) => {

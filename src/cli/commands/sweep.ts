@@ -1,4 +1,5 @@
 import { ASSUMPTION_IDS } from '../../core/contract/assumption-table.ts';
+import { DEFAULTS } from '../../core/limits.ts';
 import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
 import { createProgress, formatNotice, indent } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
@@ -17,9 +18,8 @@ import {
 } from '../sweep-runs.ts';
 import { describeSweep, renderSweep } from '../sweep-text.ts';
 
-/** The default timeout of a run: this multiple of the baseline's time, but at least a minute. */
+/** The default timeout of a run: this multiple of the baseline's time, but at least `sweepTimeout`. */
 const TIMEOUT_FACTOR = 10;
-const MIN_TIMEOUT_MS = 60_000;
 
 export const sweep: ProgramCommand = async ({ flags, positionals: command, terminal }) => {
   const { notices } = terminal;
@@ -44,7 +44,8 @@ export const sweep: ProgramCommand = async ({ flags, positionals: command, termi
   }
   const { variants: all, ...others } = planRuns(flags, runner, baseline);
   const variants = all.slice(0, flags.maxRuns);
-  const timeout = Math.max(MIN_TIMEOUT_MS, Math.ceil(baseline.seconds * TIMEOUT_FACTOR) * 1000);
+  const multiple = Math.ceil(baseline.seconds * TIMEOUT_FACTOR) * 1000;
+  const timeout = Math.max(DEFAULTS.sweepTimeout, multiple);
   const runVariant = async (variant: Variant): Promise<VariantRun | undefined> => {
     const finished = await run(variant, timeout);
     return finished && judgeRun(variant, finished, baseline, flags.allow);
