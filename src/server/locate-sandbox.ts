@@ -60,7 +60,7 @@ function splitKey(
   authorization: string | undefined,
 ): readonly [authorization: string | undefined, name?: string] {
   if (!authorization?.includes('~')) return [authorization];
-  const sandbox = sandboxes.find(inPath ?? inHeader ?? DEFAULT_SANDBOX) ?? sandboxes.default;
+  const sandbox = sandboxes.peek(inPath ?? inHeader ?? DEFAULT_SANDBOX) ?? sandboxes.default;
   const { keys } = sandbox.state.settings;
   // Keys of a deployment are unknown here, so `~` may be a part of them.
   const isWhole =

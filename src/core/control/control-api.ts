@@ -162,7 +162,7 @@ function refuseSandbox(
 function findSandbox({ unguarded, method }: Endpoint, name: string, all: Sandboxes): Sandbox {
   // A probe such as `health` needs no sandbox, and reading one does not create it.
   if (unguarded) return all.default;
-  return method === 'get' ? all.look(name) : all.getOrCreate(name);
+  return method === 'get' ? all.view(name) : all.getOrCreate(name);
 }
 
 function refuseUnknown({ mount, path }: ControlRequest, parts: ControlParts): ControlReply {

@@ -39,12 +39,12 @@ import { isRowName } from '../tables.ts';
 import { describe } from '../words.ts';
 import { bodyText } from './exchange.ts';
 
-/** @param own the service's or deployment's reply; undefined if neither was asked */
+/** @param serviceReply of the service or a deployment; undefined if neither was asked */
 export function forceReply(
   serviceState: ServiceState,
   call: Call | undefined,
   match: RuleMatch,
-  own: Reply | undefined,
+  serviceReply: Reply | undefined,
   isHead: boolean,
 ): Reply | undefined {
   const basis = { kind: 'forced', by: match.by } as const;
@@ -55,10 +55,11 @@ export function forceReply(
     return markOffContract(forced, call.operation, match, undefined);
   }
   const { patch, fault } = match;
-  const patched = patch && own && call ? patchReply(own, patch, basis, isHead) : own;
+  const patched =
+    patch && serviceReply && call ? patchReply(serviceReply, patch, basis, isHead) : serviceReply;
   const reply = fault === undefined ? patched : patched && { ...patched, basis };
   const isChanged = reply?.patched !== undefined && reply.basis.kind === 'forced';
-  return isChanged && call ? markOffContract(reply, call.operation, match, own) : reply;
+  return isChanged && call ? markOffContract(reply, call.operation, match, serviceReply) : reply;
 }
 
 const PROXY_HEADERS = ['Server', 'proxy', 'Content-Type', 'text/html', 'Connection', 'close'];
@@ -88,9 +89,12 @@ function createForcedReply(
   if (content !== undefined) return createReply(FORCED, status, content, headers);
   const { operation } = call;
   // Runs the operation to get its present reply, and drops the resulting store.
-  const own =
+  const serviceReply =
     status < 400 ? SERVICE[operation]({ ...serviceState, rates: NO_RATES }, call).reply : undefined;
-  const known = own?.status === status ? own : createCannedReply(serviceState, operation, status);
+  const known =
+    serviceReply?.status === status
+      ? serviceReply
+      : createCannedReply(serviceState, operation, status);
   const names = headers.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
   return { ...known, headers: [...withoutHeaders(known.headers, new Set(names)), ...headers] };
 }
@@ -152,12 +156,14 @@ function markOffContract(
   reply: Reply,
   operation: OperationId,
   { by, reply: forced, fault, declared = false }: RuleMatch,
-  own: Reply | undefined,
+  serviceReply: Reply | undefined,
 ): Reply {
   if (!effectOf(fault).isDelivered) return reply;
   // A rule without a body uses the service's, which needs no check.
   const isOwnBody = forced !== undefined && forced.content === undefined;
-  const known = new Set(own === undefined ? [] : checkWhole(own, operation).map(deviationText));
+  const known = new Set(
+    serviceReply === undefined ? [] : checkWhole(serviceReply, operation).map(deviationText),
+  );
   const found = (isOwnBody ? checkStatus(reply.status, operation) : checkWhole(reply, operation))
     .map(deviationText)
     .filter((text) => !known.has(text));
@@ -179,44 +185,50 @@ export function checkWhole(reply: Reply, operation: OperationId): readonly Devia
 type Change = readonly [place: string | ValuePath, before: unknown, after: unknown];
 
 /** Applies a rule's patch. Returns the same reply if that changes nothing. */
-export function patchReply(own: Reply, patch: Patch, basis: Basis, isHead = false): Reply {
-  const { status = own.status, headers: changed = [] } = patch;
-  const isTooLarge = own.size > LIMITS.patchedBody;
+export function patchReply(serviceReply: Reply, patch: Patch, basis: Basis, isHead = false): Reply {
+  const { status = serviceReply.status, headers: changed = [] } = patch;
+  const isTooLarge = serviceReply.size > LIMITS.patchedBody;
   // A deployment's reply to HEAD has no body, and a length only if the deployment sends one.
-  const hasBody = mayHaveContent(status) && !(isHead && own.body === undefined);
-  const [before, after] = hasBody && !isTooLarge ? patchBody(bodyText(own), patch) : [];
+  const hasBody = mayHaveContent(status) && !(isHead && serviceReply.body === undefined);
+  const [before, after] = hasBody && !isTooLarge ? patchBody(bodyText(serviceReply), patch) : [];
   const inBody = listChanges(before, after, []);
   const changes: readonly Change[] = [
-    ['status', own.status, status] as const,
+    ['status', serviceReply.status, status] as const,
     ...changed.map(({ name, values }): Change => {
-      const earlier = findHeaders(allHeaders(own), name.toLowerCase());
+      const earlier = findHeaders(allHeaders(serviceReply), name.toLowerCase());
       return [`header ${name}`, joinValues(earlier), joinValues(values)];
     }),
     ...inBody,
   ].filter(([, old, next]) => old !== next);
   const texts = firstProblems(changes, formatChange);
   const patched = isTooLarge ? [...texts, TOO_LARGE] : texts;
-  if (changes.length === 0) return isTooLarge ? { ...own, patched } : own;
+  if (changes.length === 0) return isTooLarge ? { ...serviceReply, patched } : serviceReply;
   const isNew = inBody.length > 0;
   const names = changed.map(({ name }) => name.toLowerCase());
   const replaced = new Set(names);
   if (isNew) replaced.add('content-encoding');
-  if (status !== own.status) replaced.add('content-length');
+  if (status !== serviceReply.status) replaced.add('content-length');
   if (!mayHaveContent(status)) replaced.add('content-type');
   const added = changed.flatMap(({ name, values }) => values.flatMap((value) => [name, value]));
-  const headers = [...withoutHeaders(own.headers, replaced), ...added];
-  const hadType = own.size > 0 || findHeader(headers, 'content-type') !== undefined;
-  const kept = names.includes('content-type') ? undefined : own.mediaType;
+  const headers = [...withoutHeaders(serviceReply.headers, replaced), ...added];
+  const hadType = serviceReply.size > 0 || findHeader(headers, 'content-type') !== undefined;
+  const kept = names.includes('content-type') ? undefined : serviceReply.mediaType;
   const content: Content = {
-    body: isNew ? writeJson(after) : own.body,
+    body: isNew ? writeJson(after) : serviceReply.body,
     mediaType: isNew && !hadType ? 'application/json' : kept,
   };
   return {
-    ...createReply(basis, status, mayHaveContent(status) ? content : EMPTY, headers, own.reason),
-    phrase: status === own.status ? own.phrase : undefined,
-    decoded: isNew ? undefined : own.decoded,
-    unknownPreference: own.unknownPreference,
-    comparison: own.comparison,
+    ...createReply(
+      basis,
+      status,
+      mayHaveContent(status) ? content : EMPTY,
+      headers,
+      serviceReply.reason,
+    ),
+    phrase: status === serviceReply.status ? serviceReply.phrase : undefined,
+    decoded: isNew ? undefined : serviceReply.decoded,
+    unknownPreference: serviceReply.unknownPreference,
+    comparison: serviceReply.comparison,
     patched,
   };
 }

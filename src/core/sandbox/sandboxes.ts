@@ -34,6 +34,10 @@ export interface SandboxEnvironment {
 
 const MAX_VIEWED = 100;
 
+/**
+ * The sandboxes of a server. `get` finds one that is in use, `peek` also one that only another server
+ * may know, `view` one to read. `getOrCreate` and `admit` bring one into use, and `make` only makes it.
+ */
 export class Sandboxes {
   readonly options: MockOptions;
   readonly default: Sandbox;
@@ -67,13 +71,13 @@ export class Sandboxes {
     this.#start = start;
     const startedAt = new Date().toISOString();
     this.server = this.#isShared ? undefined : { id: crypto.randomUUID(), startedAt };
-    this.default = this.open(DEFAULT_SANDBOX);
+    this.default = this.make(DEFAULT_SANDBOX);
     this.#named.set(DEFAULT_SANDBOX, this.default);
-    this.#named.set(STAGING_SANDBOX, this.open(STAGING_SANDBOX, setStaging(start, true)));
+    this.#named.set(STAGING_SANDBOX, this.make(STAGING_SANDBOX, setStaging(start, true)));
   }
 
   /** Makes a sandbox without registering it. */
-  open(name: string, start = this.#start): Sandbox {
+  make(name: string, start = this.#start): Sandbox {
     return new Sandbox(name, start, this.#context);
   }
 
@@ -86,7 +90,7 @@ export class Sandboxes {
     if (isFull && !this.#isShared) throw createLimitError(max, name);
     const viewed = this.#onlyViewed.get(name);
     this.#onlyViewed.delete(name);
-    const sandbox = (start === undefined && viewed) || this.open(name, start);
+    const sandbox = (start === undefined && viewed) || this.make(name, start);
     this.#named.set(name, sandbox);
     if (viewed !== sandbox) viewed?.emit({ kind: 'deleted' });
     return sandbox;
@@ -105,7 +109,7 @@ export class Sandboxes {
     const serviceState = readServiceState(initialState(this.#start, Date.now()), Date.now());
     const check = checkKey(serviceState.keys, authorization, serviceState);
     if (check.ok) return this.getOrCreate(name);
-    return this.find(name) ?? check;
+    return this.peek(name) ?? check;
   }
 
   /** The sandboxes in use. Those that were only read do not count. */
@@ -132,16 +136,16 @@ export class Sandboxes {
   }
 
   /** Finds a sandbox without using it. One that only another server may know is not registered. */
-  find(name: string): Sandbox | undefined {
-    return this.#named.get(name) ?? (this.#isShared ? this.open(name) : undefined);
+  peek(name: string): Sandbox | undefined {
+    return this.#named.get(name) ?? (this.#isShared ? this.make(name) : undefined);
   }
 
   /** Returns a sandbox for reading without creating it. Its listeners see its first call later. */
-  look(name: string): Sandbox {
+  view(name: string): Sandbox {
     if (this.#isShared) return this.getOrCreate(name);
     const known = this.#named.get(name) ?? this.#onlyViewed.get(name);
     if (known !== undefined) return known;
-    const sandbox = this.open(name);
+    const sandbox = this.make(name);
     this.#onlyViewed.set(name, sandbox);
     if (this.#onlyViewed.size > MAX_VIEWED) {
       const [oldest = name] = this.#onlyViewed.keys();

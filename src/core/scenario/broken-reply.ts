@@ -33,7 +33,7 @@ export function breakReply(
 ): BrokenReply {
   if (method === 'HEAD' || !mayHaveContent(status)) {
     // Without content, there is nothing to spoil or slow down. For HEAD, Content-Length is GET's.
-    return { status, headers, content: undefined, isCut: !effectOf(fault).isReusable };
+    return { status, headers, content: undefined, isCut: !effectOf(fault).keepsConnection };
   }
   const bytes = typeof body === 'string' ? toBytes(body) : body;
   const half = bytes.length >> 1;

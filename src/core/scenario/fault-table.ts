@@ -14,15 +14,25 @@ const FAULTS = {
 
 /**
  * What each effect leaves of a call: whether the operation runs without `apply`, who sends a status and
- * headers, whether the client gets the whole reply, and whether it can use the connection again.
+ * headers, whether the client gets the mock's reply whole, and whether it can go on with the connection.
  */
 const EFFECTS = {
-  'no-reply': { runs: false, sender: 'nobody', isDelivered: false, isReusable: false },
-  'proxy-reply': { runs: false, sender: 'proxy', isDelivered: false, isReusable: false },
-  'cut-reply': { runs: true, sender: 'mock', isDelivered: false, isReusable: false },
-  'bad-body': { runs: true, sender: 'mock', isDelivered: false, isReusable: true },
-  'whole-reply': { runs: true, sender: 'mock', isDelivered: true, isReusable: true },
-  'last-reply': { runs: true, sender: 'mock', isDelivered: true, isReusable: false },
+  'no-reply': {
+    runsOperation: false,
+    sender: 'nobody',
+    isDelivered: false,
+    keepsConnection: false,
+  },
+  'proxy-reply': {
+    runsOperation: false,
+    sender: 'proxy',
+    isDelivered: false,
+    keepsConnection: false,
+  },
+  'cut-reply': { runsOperation: true, sender: 'mock', isDelivered: false, keepsConnection: false },
+  'bad-body': { runsOperation: true, sender: 'mock', isDelivered: false, keepsConnection: true },
+  'whole-reply': { runsOperation: true, sender: 'mock', isDelivered: true, keepsConnection: true },
+  'last-reply': { runsOperation: true, sender: 'mock', isDelivered: true, keepsConnection: false },
 } as const;
 
 type Effect = keyof typeof EFFECTS;

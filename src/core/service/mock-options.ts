@@ -51,7 +51,7 @@ export function readAssignments(texts: readonly string[], at: ValuePath, report:
 }
 
 /** Options as ID=OPTION, or as an object by ID. The last option for an ID wins. */
-const ASSUMED = {
+const ASSUME_OPTION = {
   ...words(
     'ID=OPTION',
     either(
@@ -141,7 +141,7 @@ export const MOCK_OPTIONS = {
     }),
   },
   Answers: {
-    assume: forAssumptions(ASSUMED, 'Choose another option of an assumption, as ID=OPTION.'),
+    assume: forAssumptions(ASSUME_OPTION, 'Choose another option of an assumption, as ID=OPTION.'),
     /** Milliseconds by which to delay replies that no rule decides. */
     delay: forServers(milliseconds(0, MAX_DELAY_MS), 'Delay replies that no rule decides.'),
     /** Milliseconds after which a held reply is sent anyway; 5 minutes by default. */

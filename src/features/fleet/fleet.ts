@@ -215,7 +215,7 @@ class Fleet implements Storage, ServerPersistence {
 
   async create(name: string, start?: Start): Promise<boolean> {
     if (PERMANENT_SANDBOXES.includes(name)) return false;
-    if (!(await this.#open(this.#all.open(name, start)).create())) return false;
+    if (!(await this.#open(this.#all.make(name, start)).create())) return false;
     this.#all.getOrCreate(name);
     return true;
   }

@@ -9,7 +9,7 @@ export const HAR_HANDLERS = {
     const { all, ...query } = call.query;
     const { persistence, sandboxes, version } = parts;
     const names = all ? [...(await persistence.unused()).keys()] : [];
-    const selected = all ? names.flatMap((name) => sandboxes.find(name) ?? []) : [sandbox];
+    const selected = all ? names.flatMap((name) => sandboxes.peek(name) ?? []) : [sandbox];
     const exported = selected.map(async (one) => {
       const { exchanges } = await readOrdered(persistence.journal(one), query);
       return exchanges.map((exchange) => ({ sandbox: one.name, exchange }));

@@ -42,11 +42,11 @@ export const SANDBOX_HANDLERS = {
   async createSandbox({ parts, mount, body }: ControlCall<NewSandbox>) {
     const { name = crypto.randomUUID(), like } = body;
     const { sandboxes, persistence } = parts;
-    const model = sandboxes.look(like ?? DEFAULT_SANDBOX);
+    const model = sandboxes.view(like ?? DEFAULT_SANDBOX);
     // Another server may have created the sandbox to copy.
     await persistence.keep(model, () => model.read());
     const isCreated = await persistence.create(name, model.start);
-    const sandbox = sandboxes.find(name);
+    const sandbox = sandboxes.peek(name);
     if (!isCreated || sandbox === undefined) {
       return refuse('already_exists', 409, `the sandbox ${name} exists`);
     }
@@ -92,7 +92,7 @@ async function summarizeAll(
   const summaries: SandboxSummary[] = [];
   for (let at = 0; at < uses.length; at += BATCH) {
     const batch = uses.slice(at, at + BATCH).map(({ name, lastUsed }) => {
-      const sandbox = parts.sandboxes.find(name);
+      const sandbox = parts.sandboxes.peek(name);
       return sandbox === undefined ? [] : summarize(parts, sandbox, mount, lastUsed);
     });
     summaries.push(...(await Promise.all(batch)).flat());

@@ -51,7 +51,7 @@ async function hold(server: Server, since = Date.now()): Promise<ExchangeWithHol
 function openSandbox(fleet: Storage, start: Start, name: string, mayCreate: boolean) {
   const sandboxes = new Sandboxes(start, { isShared: true, platform: NODE_PLATFORM });
   const persistence = fleet.open(sandboxes);
-  const sandbox = mayCreate ? sandboxes.getOrCreate(name) : sandboxes.find(name);
+  const sandbox = mayCreate ? sandboxes.getOrCreate(name) : sandboxes.peek(name);
   if (sandbox === undefined) throw new Error(`There is no sandbox ${name}.`);
   const journal = persistence.journal(sandbox);
   const update = <U extends Update>(change: (state: State) => U): Promise<U> =>
