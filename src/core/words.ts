@@ -9,10 +9,15 @@ export function joinWords(names: readonly string[], conjunction: 'and' | 'or'): 
 
 /** A suggestion of the nearest valid name, to append to a message; empty if none is near. */
 export function suggest(name: string, names: readonly string[]): string {
+  const nearest = findNearest(name, names);
+  return nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
+}
+
+export function findNearest(name: string, names: readonly string[]): string | undefined {
   // Computing the distance to a much longer name would take long.
   const likely = names.filter((it) => Math.abs(it.length - name.length) < it.length / 2);
-  const nearest = likely.length > 0 ? closest(name, likely) : '';
-  return nearest !== '' && isNear(name, nearest) ? ` (did you mean ${nearest}?)` : '';
+  const nearest = likely.length > 0 ? closest(name, likely) : undefined;
+  return nearest !== undefined && isNear(name, nearest) ? nearest : undefined;
 }
 
 /** Whether fewer than half of the letters differ, or they only come in another order. */

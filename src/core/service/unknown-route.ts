@@ -1,8 +1,9 @@
 import type { Choices } from '../contract/assumption-table.ts';
 import { BASE_PATH, OPERATION_IDS, operationShape } from '../contract/operations.ts';
 import type { Target } from '../contract/target.ts';
+import { parseInt64 } from '../json.ts';
 import type { RawHeaders } from '../raw-http.ts';
-import { joinWords, suggest } from '../words.ts';
+import { findNearest, joinWords } from '../words.ts';
 import type { RequestHeaders } from './input.ts';
 import { AssumptionTrace, createReply, EMPTY, errorReply, type Reply } from './reply.ts';
 
@@ -51,7 +52,7 @@ const PATHS = [...new Set(OPERATION_IDS.map((id) => operationShape(id).path))];
 
 /**
  * A hint at the path that a client probably meant: it has the wrong case, missing, doubled or extra
- * segments or slashes, or a typo. Empty if no path is near.
+ * segments or slashes, or a typo before the id. Empty if no path is near.
  *
  * @example suggestPath(parseTarget('/pets/1/')) // ' (did you mean /v1/pets/1?)'
  */
@@ -59,18 +60,19 @@ function suggestPath({ mount, below }: Target): string {
   const segments = below
     .split('/')
     .filter((segment) => segment !== '' && `/${segment.toLowerCase()}` !== BASE_PATH);
-  const [last, before] = segments.toReversed();
-  const base = mount + BASE_PATH;
-  if (last === undefined) return ` (did you mean ${base}${PATHS[0]}?)`;
-  const paths = PATHS.map((path) => path.replace(/\{\w+\}$/, () => last));
-  const meant = paths.find((path, at) => {
-    const end = path === PATHS[at] ? `/${last}` : `/${before}/${last}`;
-    return path.toLowerCase().endsWith(end.toLowerCase());
-  });
-  if (meant !== undefined) return ` (did you mean ${base}${meant}?)`;
-  const alike = paths.filter((path) => path.split('/').length === segments.length + 1);
-  const candidates = alike.map((path) => base + path);
-  return suggest(`${base}/${segments.join('/').toLowerCase()}`, candidates);
+  const last = segments.at(-1) ?? '';
+  const id = parseInt64(last) === undefined ? '' : `/${last}`;
+  const names = segments.slice(0, id === '' ? undefined : -1).map((name) => name.toLowerCase());
+  const candidates = PATHS.filter((path) => path.endsWith('}') === (id !== '')).map((path) =>
+    path.slice(1).replace(/\/\{.*/, ''),
+  );
+  const alike = candidates.filter((path) => path.split('/').length === names.length);
+  const meant =
+    last === ''
+      ? candidates[0]
+      : (candidates.find((path) => `/${path}`.endsWith(`/${names.at(-1)}`)) ??
+        findNearest(names.join('/'), alike));
+  return meant === undefined ? '' : ` (did you mean ${mount}${BASE_PATH}/${meant}${id}?)`;
 }
 
 export function refuseUnknownRoute(choices: Choices, route: UnknownRoute): Reply {
