@@ -428,6 +428,18 @@ test('a whole check of a deployment with the defaults shows every documented rep
   expect(readEarlierCheck([])).toBeUndefined();
 });
 
+test('a reason names an exchange once, with all that it proves', async () => {
+  const report = await reportOn({});
+  const shown = about(report, 'limit-out-of-range')?.why;
+  expect(shown).toMatch(/^GET \/pets\?limit=0: 400, body: application\/json Error(?:;|$)/);
+  for (const { why = '' } of report.assumptions) {
+    const parts = why.split('; ');
+    const repeated = parts.filter((part) => parts.some((other) => other.startsWith(`${part}, `)));
+    expect(repeated).toEqual([]);
+    expect(new Set(parts).size).toBe(parts.length);
+  }
+});
+
 test('without --writes a check changes nothing, and an empty list for a status settles nothing', async () => {
   const truth = { 'pets-paging': 'cursor', 'status-filter': 'empty' } as const;
   const { report, sent } = await checkCounted({ writes: false, cancel: [] }, truth);

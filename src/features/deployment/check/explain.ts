@@ -7,7 +7,7 @@ import type { Evidence, Fit } from './fit.ts';
 import type { Observation } from './predict.ts';
 import { describeExchange } from './probe-sender.ts';
 import { OVERDUE, planSequences, type Sequence } from './probes.ts';
-import type { SequenceRun } from './sequence-run.ts';
+import type { ProbeExchange, SequenceRun } from './sequence-run.ts';
 import { exchangeOf, type ReplyName } from './violations.ts';
 
 /** A sequence, and how it would run on a deployment that has everything it needs. */
@@ -65,10 +65,17 @@ export class Explainer {
   }
 }
 
-export function describeEvidence({ observation, at, facet, found }: Evidence): string {
-  const exchange = exchangeOf(observation, at);
-  const text = exchange === undefined ? '' : describeExchange(exchange);
-  return facet === 'status' ? text : `${text}, ${facet}: ${found}`;
+/** Names each exchange once, with all that was found in it. */
+export function describeEvidence(evidence: readonly Evidence[], max = 1): string {
+  const byExchange = new Map<ProbeExchange, Set<string>>();
+  for (const { observation, at, facet, found } of evidence) {
+    const exchange = exchangeOf(observation, at);
+    if (exchange === undefined) continue;
+    const texts = byExchange.get(exchange) ?? new Set([describeExchange(exchange)]);
+    byExchange.set(exchange, facet === 'status' ? texts : texts.add(`${facet}: ${found}`));
+  }
+  const described = Array.from(byExchange.values(), (texts) => [...texts].join(', '));
+  return [...new Set(described)].slice(0, max).join('; ');
 }
 
 /** Whether --cancel named an order past its date, so that naming another would not help. */
@@ -106,7 +113,7 @@ function listWritten(observation: Observation): string[] {
       if (after === undefined || after === expected) return [];
       const found = `${expected}, then ${after}`;
       const evidence = { observation, at, facet, found, expected };
-      return `${OTHER_CLIENT} may have written: ${describeEvidence(evidence)}`;
+      return `${OTHER_CLIENT} may have written: ${describeEvidence([evidence])}`;
     });
   });
   return [...told, ...written];

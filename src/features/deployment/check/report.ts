@@ -33,7 +33,7 @@ export function createReport(fit: Fit, flags: DeploymentFlags): CheckReport {
   };
 }
 
-/** How many proofs of a verdict the report shows. */
+/** How many exchanges that prove a verdict the report shows. */
 const MAX_SHOWN = 2;
 
 function reportAssumption(
@@ -41,7 +41,7 @@ function reportAssumption(
   { verdict, option, evidence, instead }: FitVerdict,
   explainer: Explainer,
 ): AssumptionVerdict {
-  const shown = [...new Set(evidence.map(describeEvidence))].slice(0, MAX_SHOWN).join('; ');
+  const shown = describeEvidence(evidence, MAX_SHOWN);
   if (verdict === 'settled') return { id, verdict, option, why: shown };
   if (instead === undefined) return { id, verdict, why: `found ${shown}` };
   const ids = ASSUMPTION_IDS.filter((each) => each === id || each in instead);
