@@ -71,7 +71,7 @@ export const check: Command<DeploymentFlags> = async ({
     reportsViolation(report),
     wanted !== undefined,
     changes?.some(({ fails }) => fails),
-    // With --against, only changes since the earlier check make this one fail.
+    // Without --against, none of the options fails the check; with it, only a change to that does.
     changes === undefined && others.length > 0 && !flags.allowUnsettled,
   ];
   const exitCode = failures.includes(true) ? EXIT_GATE_FAILED : 0;
