@@ -140,32 +140,35 @@ async function findAlternatives(
   const stopListening = onDisconnect(() => {
     hasLeft = true;
   });
-  // The time at which the sandbox's clock showed the time of the exchange.
-  const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
-  const preference = await preferenceOf(request, before, parts);
-  const own = answer(before, request, now, preference).result;
-  // Listing a large store takes long, so let other requests run before the next.
-  await pause();
-  const alternatives: Alternative[] = [];
-  const ids = ASSUMPTION_IDS.filter((id) => {
-    return operation === undefined || assumptionShape(id).touches.includes(operation);
-  });
-  for (const id of ids) {
-    for (const option of optionsOf(id)) {
-      if (option === settings.choices[id] || !isOptionOf(id, option) || hasLeft) continue;
-      const byHand = { ...settings.byHand, [id]: option };
-      const other = answer(changeLayers(before, { byHand }), request, now, preference).result;
-      if (!isSameReply(own, other)) {
-        alternatives.push(describeAlternative(id, option, other));
+  try {
+    // The time at which the sandbox's clock showed the time of the exchange.
+    const now = { wall: exchange.at - clock.ahead, steady: request.receivedAt };
+    const preference = await preferenceOf(request, before, parts);
+    const own = answer(before, request, now, preference).result;
+    // Listing a large store takes long, so let other requests run before the next.
+    await pause();
+    const alternatives: Alternative[] = [];
+    const ids = ASSUMPTION_IDS.filter((id) => {
+      return operation === undefined || assumptionShape(id).touches.includes(operation);
+    });
+    for (const id of ids) {
+      for (const option of optionsOf(id)) {
+        if (option === settings.choices[id] || !isOptionOf(id, option) || hasLeft) continue;
+        const byHand = { ...settings.byHand, [id]: option };
+        const other = answer(changeLayers(before, { byHand }), request, now, preference).result;
+        if (!isSameReply(own, other)) {
+          alternatives.push(describeAlternative(id, option, other));
+        }
+        await pause();
       }
-      await pause();
     }
+    const decided = new Set(groundsOf(exchange.basis).map((by) => by.replace(/=.*/, '')));
+    return alternatives.sort(
+      (a, b) => Number(decided.has(b.assumption)) - Number(decided.has(a.assumption)),
+    );
+  } finally {
+    stopListening();
   }
-  stopListening();
-  const decided = new Set(groundsOf(exchange.basis).map((by) => by.replace(/=.*/, '')));
-  return alternatives.sort(
-    (a, b) => Number(decided.has(b.assumption)) - Number(decided.has(a.assumption)),
-  );
 }
 
 function isSameReply({ reply: one }: Exchange, { reply: other }: Exchange): boolean {

@@ -1,8 +1,9 @@
 import express from 'express';
 import request from 'supertest';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Alternative } from '../../../src/core/control/journal/time-travel-endpoints.ts';
 import { createApp } from '../../../src/index.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
 import { openMock } from '../../helpers/in-process.ts';
 import type { Client, RequestParts } from '../../helpers/wire.ts';
 
@@ -44,6 +45,23 @@ test('alternatives are looked for only as long as the client waits', async () =>
   const staying = await openMock(FROZEN);
   expect(await statusOf(staying, 'GET', '/pets/999999')).toBe(404);
   expect(await control(staying, 'GET requests/1/alternatives')).not.toEqual([]);
+});
+
+test('nobody listens for a client that leaves once its alternatives are found, or are not', async () => {
+  let listening = 0;
+  const client = await openMock(FROZEN, () => {
+    listening += 1;
+    return () => {
+      listening -= 1;
+    };
+  });
+  expect(await statusOf(client, 'GET', '/pets/999999')).toBe(404);
+  expect(await control(client, 'GET requests/1/alternatives')).not.toEqual([]);
+  expect(listening).toBe(0);
+  const pause = vi.spyOn(NODE_PLATFORM, 'pause').mockRejectedValueOnce(new Error('no pause'));
+  onTestFinished(() => pause.mockRestore());
+  await expect(client.control('GET requests/1/alternatives')).rejects.toThrow('no pause');
+  expect(listening).toBe(0);
 });
 
 test.each(['', '/mock', '/v1/mock', '/v1/~a'])(
