@@ -167,6 +167,21 @@ describe('ctl', () => {
     expect(await mock.animals.get(1)).toEqual(animal);
   });
 
+  test.each([
+    ['set', 'pets', '1', 'name=null', 'status=sold'],
+    ['set', 'inventory', '1', 'quantity=null'],
+    ['add', 'pets', 'name=null', 'categoryId=1'],
+    ['add', 'pets', 'name=Rex', 'categoryId=1', 'status=null'],
+    ['add', 'orders', 'petId=1', 'shipDate=null'],
+    ['add', 'inventory', 'petId=1', 'quantity=1', 'status=null'],
+  ])('sends null, never the word, and is refused: %s %s %s %s', async (...line) => {
+    const { mock, ctl } = sandbox();
+    const before = await mock.state.get();
+    const { code, stderr } = await ctl(...line);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('found null') });
+    expect(await mock.state.get()).toEqual(before);
+  });
+
   test.each(['search=409', 'key=123', 'text={"a"', 'status=401', 'unmatched=false'])(
     'takes %s in wait as in requests',
     async (filter) => {

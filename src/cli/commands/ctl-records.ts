@@ -1,6 +1,6 @@
-import type { ControlClient } from '../../client/control-client.ts';
+import type { ControlClient, Route } from '../../client/control-client.ts';
 import { COLLECTIONS, type CollectionName } from '../../core/contract/records.ts';
-import { parseInput, parseJson, tryParseJson } from '../../core/json.ts';
+import { type Json, parseInput, parseJson, tryParseJson } from '../../core/json.ts';
 import { describe, suggest } from '../../core/words.ts';
 import { FEATURES } from '../../features.ts';
 import { misuse, parseChoice, readTextFile, UsageError } from '../../terminal/command.ts';
@@ -55,7 +55,7 @@ export const RECORD_ACTIONS = {
     summary: 'Create a record.',
     async run(client, [name, ...words]) {
       const collection = readCollection('ctl add', name);
-      const body = await parseMembers(`POST /${collection}`, words);
+      const body = await parseFields(`POST /${collection}`, words);
       const response = await client.request(`POST /${collection}`, { body });
       return recordResult(parseJson(await response.text()));
     },
@@ -65,7 +65,7 @@ export const RECORD_ACTIONS = {
     summary: 'Change fields of a record; null removes an optional one.',
     async run(client, [name, id, ...words]) {
       const collection = readCollection('ctl set', name);
-      const changes = await parseMembers(`PATCH /${collection}/{id}`, words);
+      const changes = await parseFields(`PATCH /${collection}/{id}`, words);
       return changeRecord(client, collection, id, changes);
     },
   },
@@ -91,6 +91,12 @@ async function changeRecord(
   body: object,
 ): Promise<ActionResult> {
   return recordResult(await client.call(`PATCH /${collection}/{id}`, { path: { id }, body }));
+}
+
+/** The body for a record. The word null is sent as null: the server knows which fields it may remove. */
+async function parseFields(route: Route, words: readonly string[]): Promise<Json> {
+  const fields = Object.entries(await parseMembers(route, words));
+  return Object.fromEntries(fields.map(([name, it]) => [name, it === 'null' ? null : it]));
 }
 
 function recordResult(record: unknown): ActionResult {
