@@ -11,9 +11,10 @@ import { exchangeWith } from '../../helpers/exchange.ts';
 const SIZE = 200_000;
 const FITTING = Math.floor(MAX_REMEMBERED_BYTES / (SIZE + 1100));
 
+const state: State = initialState(createStart({}, EMPTY_STORE), 0);
+
 function openJournals() {
   const context = { capacity: 10_000, memory: new MemoryBudget(), formerTotals: new Totals() };
-  const state: State = initialState(createStart({}, EMPTY_STORE), 0);
   const open = (name: string) => {
     const journal = new Journal(name, context);
     const add = (count: number): void => {
@@ -106,11 +107,30 @@ test('what a coded body becomes counts too, and a body that is long only then is
     const reply = { ...createReply(DOCUMENTED, 200, content), decoded: 'x'.repeat(length) };
     return exchangeWith({ reply });
   };
-  const state = initialState(createStart({}, EMPTY_STORE), 0);
   one.journal.add(replyWith(LIMITS.keptBody + 1), state, state);
   expect(one.journal.find(1)?.reply).toMatchObject({ body: undefined, decoded: undefined });
   for (let made = 0; made < FITTING; made += 1) one.journal.add(replyWith(SIZE), state, state);
   expect(one.journal.size()).toMatchObject({ dropped: 0, size: FITTING + 1 });
   other.add(5);
   expect(one.journal.size().dropped).toBeGreaterThanOrEqual(5);
+});
+
+const NAMES = Array.from({ length: SIZE / 64 }, (_, at) => `${at}`);
+const RULES = new Map(NAMES.map((name) => [name, 1]));
+const RATES = new Map(NAMES.map((name) => [name, { startedAt: 0, count: 1 }]));
+
+test.each<[string, Partial<State['counters']>]>([
+  ['rules', { rules: RULES }],
+  ['rates', { rates: RATES }],
+])('the counters of %s that a call has copied weigh as much as a body', (_of, copied) => {
+  const [[copying], [leaving], [sending]] = [openJournals(), openJournals(), openJournals()];
+  const after = { ...state, counters: { ...state.counters, ...copied } };
+  for (let made = 0; made < FITTING + 10; made += 1) {
+    copying.journal.add(exchangeWith(), state, after);
+    leaving.journal.add(exchangeWith(), after, { ...after, counters: { ...after.counters } });
+  }
+  sending.add(FITTING + 10);
+  expect(sending.journal.size().dropped).toBeGreaterThan(0);
+  expect(copying.journal.size()).toEqual(sending.journal.size());
+  expect(leaving.journal.size().dropped).toBe(0);
 });

@@ -62,3 +62,11 @@ test('a pause that a reply asks for is remembered over other calls, until either
   ]);
   expect(found(6, 10_002)).toEqual([]);
 });
+
+test('the latest 16 refused calls are remembered: the 17th drops the first', () => {
+  const asked = { status: 429, retryAfter: 10 };
+  let recent: RecentCalls = [];
+  for (let id = 1; id <= 17; id += 1) ({ recent } = judge(recent, id, { ...asked, id: `${id}` }));
+  const found = (id: string) => judge(recent, 100, { ...asked, id }).codes;
+  expect(['1', '2', '17'].map(found)).toEqual([[], ['early-retry'], ['early-retry']]);
+});

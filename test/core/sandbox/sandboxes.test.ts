@@ -1,4 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test, vi } from 'vitest';
+import { createStart } from '../../../src/core/sandbox/start.ts';
+import { EMPTY_STORE } from '../../../src/core/store/store.ts';
+import { NODE_PLATFORM } from '../../../src/server/node-platform.ts';
+import { openSandboxes } from '../../../src/server/open-sandboxes.ts';
 import { serverFor } from '../../helpers/deployment.ts';
 import { drawRequests } from '../../helpers/drawn-requests.ts';
 import { openMock } from '../../helpers/in-process.ts';
@@ -203,4 +208,43 @@ test('a call that has ended twice leaves another one under way', () => {
   end();
   end();
   expect(sandbox.unused).toBe(0);
+});
+
+test('of sandboxes that were only read, the latest 100 are kept, and a listener of another is told', () => {
+  const sandboxes = createSandboxes();
+  const before = sandboxes.all().length;
+  const told: string[] = [];
+  const viewed = Array.from({ length: 101 }, (_, at) => {
+    const sandbox = sandboxes.view(`viewed-${at}`);
+    sandbox.subscribe(({ kind }) => void told.push(`${sandbox.name} ${kind}`));
+    return sandbox;
+  });
+  expect(told).toEqual(['viewed-0 deleted']);
+  expect(sandboxes.all().length - before).toBe(100);
+  expect(sandboxes.view('viewed-1')).toBe(viewed[1]);
+  expect(sandboxes.view('viewed-0')).not.toBe(viewed[0]);
+});
+
+test('idle sandboxes are looked for once at a time, and again after the storage has failed', async () => {
+  let look = (): void => {};
+  const every = (_milliseconds: number, act: () => void) => {
+    look = act;
+    return () => {};
+  };
+  const start = createStart({ sandboxIdle: 100 }, EMPTY_STORE);
+  const { persistence } = openSandboxes({ start, platform: { ...NODE_PLATFORM, every } }, {});
+  let fail = (_error: Error): void => {};
+  const unused = vi.spyOn(persistence, 'unused').mockImplementation(
+    () =>
+      new Promise((_resolve, reject) => {
+        fail = reject;
+      }),
+  );
+  look();
+  look();
+  expect(unused).toHaveBeenCalledTimes(1);
+  fail(new Error('The storage is away.'));
+  await setImmediate();
+  look();
+  expect(unused).toHaveBeenCalledTimes(2);
 });

@@ -133,6 +133,9 @@ describe('the service', () => {
       ['demo-key', 'PT0.001S', 200],
       ['demo-key', 'PT1S', 401],
       ['other', 'PT0S', 200],
+      // A clock that is moved back opens a new window.
+      ['other', '-PT0.5S', 200],
+      ['other', 'PT0.5S', 429],
       ['other', 'PT1S', 401],
     ] as const) {
       await client.control('POST clock/advance', { by });
