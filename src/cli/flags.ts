@@ -28,6 +28,9 @@ import type { Command } from '../terminal/command.ts';
 import { COMMAND_NAMES, type CommandName, isOwnCommand } from './command-table.ts';
 import { COMMAND_FLAGS, REPORT_FLAGS } from './run-flags.ts';
 
+/** The least time limit that `sweep` sets for a run of its command, in milliseconds. */
+export const MIN_SWEEP_TIMEOUT_MS = 60_000;
+
 const forCtl = optionFor('ctl');
 const forCallers = optionFor('ctl', 'gate');
 const forClients = optionFor('health', 'ctl', 'gate');
@@ -62,7 +65,7 @@ export const FLAG_GROUPS = {
     ca: forClients(FILE, 'Trust this certificate, in PEM.'),
     timeout: forWaiting(
       milliseconds(1, DAY_MS),
-      `Time limit of a command (exec, sweep) or of a reply: by default at least ${DEFAULTS.sweepTimeout} ms (sweep), ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
+      `Time limit of a command (exec, sweep) or of a reply: by default at least ${MIN_SWEEP_TIMEOUT_MS} ms (sweep), ${DEFAULTS.healthTimeout} ms (health) or ${DEFAULTS.deploymentTimeout} ms (check, record).`,
     ),
   },
   Command: COMMAND_FLAGS,

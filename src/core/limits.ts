@@ -11,8 +11,6 @@ export const DEFAULTS = {
   healthTimeout: 3000,
   /** How long `check` and `record` wait for more bytes of a deployment's reply, in milliseconds. */
   deploymentTimeout: 10_000,
-  /** The least that `sweep` gives each run of a command, in milliseconds. */
-  sweepTimeout: 60_000,
 } as const;
 
 /** The sandbox at `/v1`; `/~default/v1` is the same one. */

@@ -1,9 +1,8 @@
 import { ASSUMPTION_IDS } from '../../core/contract/assumption-table.ts';
-import { DEFAULTS } from '../../core/limits.ts';
 import { EXIT_GATE_FAILED } from '../../terminal/command.ts';
 import { createProgress, formatNotice, indent } from '../../terminal/terminal.ts';
 import { describeEnding, Runner } from '../child.ts';
-import type { Flags, ProgramCommand } from '../flags.ts';
+import { type Flags, MIN_SWEEP_TIMEOUT_MS, type ProgramCommand } from '../flags.ts';
 import { renderMarkdownTable, reportToGitHub } from '../github.ts';
 import { renderNotice } from '../log.ts';
 import { NO_CALLS, writeReports } from '../run-evidence.ts';
@@ -18,7 +17,7 @@ import {
 } from '../sweep-runs.ts';
 import { describeSweep, renderSweep } from '../sweep-text.ts';
 
-/** The default timeout of a run: this multiple of the baseline's time, but at least `sweepTimeout`. */
+/** The default timeout of a run: this multiple of the baseline's time, but at least `MIN_SWEEP_TIMEOUT_MS`. */
 const TIMEOUT_FACTOR = 10;
 
 export const sweep: ProgramCommand = async ({ flags, positionals: command, terminal }) => {
@@ -45,7 +44,7 @@ export const sweep: ProgramCommand = async ({ flags, positionals: command, termi
   const { variants: all, ...others } = planRuns(flags, runner, baseline);
   const variants = all.slice(0, flags.maxRuns);
   const multiple = Math.ceil(baseline.seconds * TIMEOUT_FACTOR) * 1000;
-  const timeout = Math.max(DEFAULTS.sweepTimeout, multiple);
+  const timeout = Math.max(MIN_SWEEP_TIMEOUT_MS, multiple);
   const runVariant = async (variant: Variant): Promise<VariantRun | undefined> => {
     const finished = await run(variant, timeout);
     return finished && judgeRun(variant, finished, baseline, flags.allow);

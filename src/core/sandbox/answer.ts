@@ -199,7 +199,7 @@ function addHold(latched: RuleMatch, match: RuleMatch | undefined): RuleMatch {
 
 export function needsService(match: RuleMatch | undefined): boolean {
   if (match === undefined || match.apply) return true;
-  return match.reply === undefined && effectOf(match.fault).runsOperation;
+  return match.reply === undefined && effectOf(match.fault).runs;
 }
 
 /** Tells the client which preference was applied (RFC 7240, section 3). */

@@ -185,50 +185,44 @@ export function checkWhole(reply: Reply, operation: OperationId): readonly Devia
 type Change = readonly [place: string | ValuePath, before: unknown, after: unknown];
 
 /** Applies a rule's patch. Returns the same reply if that changes nothing. */
-export function patchReply(serviceReply: Reply, patch: Patch, basis: Basis, isHead = false): Reply {
-  const { status = serviceReply.status, headers: changed = [] } = patch;
-  const isTooLarge = serviceReply.size > LIMITS.patchedBody;
+export function patchReply(reply: Reply, patch: Patch, basis: Basis, isHead = false): Reply {
+  const { status = reply.status, headers: changed = [] } = patch;
+  const isTooLarge = reply.size > LIMITS.patchedBody;
   // A deployment's reply to HEAD has no body, and a length only if the deployment sends one.
-  const hasBody = mayHaveContent(status) && !(isHead && serviceReply.body === undefined);
-  const [before, after] = hasBody && !isTooLarge ? patchBody(bodyText(serviceReply), patch) : [];
+  const hasBody = mayHaveContent(status) && !(isHead && reply.body === undefined);
+  const [before, after] = hasBody && !isTooLarge ? patchBody(bodyText(reply), patch) : [];
   const inBody = listChanges(before, after, []);
   const changes: readonly Change[] = [
-    ['status', serviceReply.status, status] as const,
+    ['status', reply.status, status] as const,
     ...changed.map(({ name, values }): Change => {
-      const earlier = findHeaders(allHeaders(serviceReply), name.toLowerCase());
+      const earlier = findHeaders(allHeaders(reply), name.toLowerCase());
       return [`header ${name}`, joinValues(earlier), joinValues(values)];
     }),
     ...inBody,
   ].filter(([, old, next]) => old !== next);
   const texts = firstProblems(changes, formatChange);
   const patched = isTooLarge ? [...texts, TOO_LARGE] : texts;
-  if (changes.length === 0) return isTooLarge ? { ...serviceReply, patched } : serviceReply;
+  if (changes.length === 0) return isTooLarge ? { ...reply, patched } : reply;
   const isNew = inBody.length > 0;
   const names = changed.map(({ name }) => name.toLowerCase());
   const replaced = new Set(names);
   if (isNew) replaced.add('content-encoding');
-  if (status !== serviceReply.status) replaced.add('content-length');
+  if (status !== reply.status) replaced.add('content-length');
   if (!mayHaveContent(status)) replaced.add('content-type');
   const added = changed.flatMap(({ name, values }) => values.flatMap((value) => [name, value]));
-  const headers = [...withoutHeaders(serviceReply.headers, replaced), ...added];
-  const hadType = serviceReply.size > 0 || findHeader(headers, 'content-type') !== undefined;
-  const kept = names.includes('content-type') ? undefined : serviceReply.mediaType;
+  const headers = [...withoutHeaders(reply.headers, replaced), ...added];
+  const hadType = reply.size > 0 || findHeader(headers, 'content-type') !== undefined;
+  const kept = names.includes('content-type') ? undefined : reply.mediaType;
   const content: Content = {
-    body: isNew ? writeJson(after) : serviceReply.body,
+    body: isNew ? writeJson(after) : reply.body,
     mediaType: isNew && !hadType ? 'application/json' : kept,
   };
   return {
-    ...createReply(
-      basis,
-      status,
-      mayHaveContent(status) ? content : EMPTY,
-      headers,
-      serviceReply.reason,
-    ),
-    phrase: status === serviceReply.status ? serviceReply.phrase : undefined,
-    decoded: isNew ? undefined : serviceReply.decoded,
-    unknownPreference: serviceReply.unknownPreference,
-    comparison: serviceReply.comparison,
+    ...createReply(basis, status, mayHaveContent(status) ? content : EMPTY, headers, reply.reason),
+    phrase: status === reply.status ? reply.phrase : undefined,
+    decoded: isNew ? undefined : reply.decoded,
+    unknownPreference: reply.unknownPreference,
+    comparison: reply.comparison,
     patched,
   };
 }

@@ -17,22 +17,12 @@ const FAULTS = {
  * headers, whether the client gets the mock's reply whole, and whether it can go on with the connection.
  */
 const EFFECTS = {
-  'no-reply': {
-    runsOperation: false,
-    sender: 'nobody',
-    isDelivered: false,
-    keepsConnection: false,
-  },
-  'proxy-reply': {
-    runsOperation: false,
-    sender: 'proxy',
-    isDelivered: false,
-    keepsConnection: false,
-  },
-  'cut-reply': { runsOperation: true, sender: 'mock', isDelivered: false, keepsConnection: false },
-  'bad-body': { runsOperation: true, sender: 'mock', isDelivered: false, keepsConnection: true },
-  'whole-reply': { runsOperation: true, sender: 'mock', isDelivered: true, keepsConnection: true },
-  'last-reply': { runsOperation: true, sender: 'mock', isDelivered: true, keepsConnection: false },
+  'no-reply': { runs: false, sender: 'nobody', isDelivered: false, keepsConnection: false },
+  'proxy-reply': { runs: false, sender: 'proxy', isDelivered: false, keepsConnection: false },
+  'cut-reply': { runs: true, sender: 'mock', isDelivered: false, keepsConnection: false },
+  'bad-body': { runs: true, sender: 'mock', isDelivered: false, keepsConnection: true },
+  'whole-reply': { runs: true, sender: 'mock', isDelivered: true, keepsConnection: true },
+  'last-reply': { runs: true, sender: 'mock', isDelivered: true, keepsConnection: false },
 } as const;
 
 type Effect = keyof typeof EFFECTS;
