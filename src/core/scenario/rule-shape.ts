@@ -23,7 +23,7 @@ import {
   withTypes,
 } from '../shape/shapes.ts';
 import { describe, joinWords } from '../words.ts';
-import { effectOf, FAULT_NAMES, type Fault } from './fault-table.ts';
+import { FAULT_NAMES, type Fault } from './fault-table.ts';
 import { CHANGED_HEADERS, REPLY } from './reply-shape.ts';
 import { listInputs, VALUES, WHERE } from './where-shape.ts';
 
@@ -244,10 +244,6 @@ const WHOLE_RULE = convert(
       refuse('an operation that reads in `on`', joinWords(on, 'and'), 'lag');
     }
     if (reply && patch) refuse('`reply` or `patch`', 'both', 'patch');
-    for (const name of ['reply', 'patch'] as const) {
-      if (!fault || !rule[name] || effectOf(fault).sender === 'mock') continue;
-      refuse(`no \`${name}\` beside the fault ${fault.kind}, which replaces it`, 'one', name);
-    }
     if (delay && hold) refuse('`delay` or `hold`', 'both', 'delay');
     return right ? { ...rule, where, chance, apply } : undefined;
   },

@@ -61,7 +61,6 @@ const BROKEN_FOR_THE_READER: typeof BROKEN = [
   ['a rule that does nothing', 'rules:\n  - { on: getPet }', 'FILE:2:5: $.rules[0]: expected `reply`, `patch`, `lag`, `fault`, `delay` or `hold`, found a rule that does nothing'],
   ['`apply` without anything to send', 'rules:\n  - { on: getPet, delay: 5, apply: true }', 'FILE:2:29: $.rules[0].apply: expected a `reply` or a `fault` for the client, found neither'],
   ['a reply that is also patched', 'rules:\n  - { on: getPet, reply: { status: 404 }, patch: { status: 404 } }', 'FILE:2:43: $.rules[0].patch: expected `reply` or `patch`, found both'],
-  ['a reply and a patch that a fault replaces', 'rules:\n  - { on: getPet, fault: reset, reply: { status: 402 } }\n  - { on: getPet, apply: true, fault: html, patch: { status: 402 } }', 'FILE:2:33: $.rules[0].reply: expected no `reply` beside the fault reset, which replaces it, found one', 'FILE:3:45: $.rules[1].patch: expected no `patch` beside the fault html, which replaces it, found one'],
   ['a lag of writes alone', 'rules:\n  - { on: createPet, lag: PT2S }', 'FILE:2:22: $.rules[0].lag: expected an operation that reads in `on`, found createPet'],
   ['a reply that lags', 'rules:\n  - { on: getPet, reply: { status: 404 }, lag: { calls: 2 } }', 'FILE:2:43: $.rules[0].lag: expected `reply` or `lag`, found both'],
   ['a patch that frames the message', 'rules:\n  - { on: getPet, patch: { headers: { Content-Length: null } } }', 'FILE:2:39: $.rules[0].patch.headers["Content-Length"]: expected a header that does not frame the message; use a `fault` to break that, found "Content-Length"'],
@@ -122,9 +121,8 @@ rules:
   - { on: getPet, reply: { status: 200, body: Hello } }
   - { on: getPet, reply: { status: 200, body: null } }
   - { on: getPet, reply: { status: 409, empty: true } }
-  - { on: getPet, reply: { status: 404 }, fault: truncate }
+  - { on: getPet, reply: { status: 404 } }
   - on: listPets
-    fault: stale-connection
     lag: PT1M30S
     patch:
       status: 203
