@@ -197,13 +197,13 @@ describe('the server', () => {
     const wait = () => control('POST requests/count', { operation: 'getPet', within: 'PT1M' });
     const replies = many(max + 1, wait).map((ask) => ask());
     const refused = await Promise.race(replies);
-    expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_input' } });
+    expect(refused).toMatchObject({ status: 409, json: { code: 'too_many_listeners' } });
     expect(refused.text).toContain(`at most ${max} streams and waiting counts`);
-    expect(await control('GET requests/stream')).toMatchObject({ status: 400 });
+    expect(await control('GET requests/stream')).toMatchObject({ status: 409 });
     expect(await control('POST requests/count')).toMatchObject({ json: { count: 0 } });
     await send('GET', '/v1/pets/1');
     const statuses = (await Promise.all(replies)).map(({ status }) => status);
-    expect(statuses.sort()).toEqual([...many(max, 200), 400]);
+    expect(statuses.sort()).toEqual([...many(max, 200), 409]);
     expect((await wait()).status).toBe(200);
   });
 

@@ -45,6 +45,7 @@ export const ERROR_CODES = {
   body_dropped: { statuses: [409], serial: '16', on: [] },
   not_replayable: { statuses: [409], serial: '17', on: [] },
   too_many_latches: { statuses: [409], serial: '14', on: [] },
+  too_many_listeners: { statuses: [409], serial: '18', on: [] },
   // The code of statuses that only a scenario produces.
   other_error: { statuses: [] as readonly number[], serial: '99', on: [] },
   ids_exhausted: { statuses: [507], serial: '01', on: ['createPet'] },

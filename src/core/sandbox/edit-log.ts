@@ -142,7 +142,10 @@ export class EditLog {
   /** @returns by how many bytes that reduces the memory */
   forgetStates(): number {
     const counted = this.bytes;
-    for (const known of this.#kept) Object.assign(known, { before: undefined, bytes: EDIT_BYTES });
+    for (const known of this.#kept) {
+      known.before = undefined;
+      known.bytes = EDIT_BYTES;
+    }
     return counted - this.bytes;
   }
 }

@@ -30,7 +30,7 @@ export const EVENT_HANDLERS = {
 
 function refuseListener({ listeners }: Sandbox): ControlReply | undefined {
   const message = `at most ${LIMITS.listeners} streams and waiting counts may be open in a sandbox`;
-  return listeners < LIMITS.listeners ? undefined : refuse('invalid_input', 400, message);
+  return listeners < LIMITS.listeners ? undefined : refuse('too_many_listeners', 409, message);
 }
 
 /** Events are sent together at this interval, which is as often as the page redraws. */

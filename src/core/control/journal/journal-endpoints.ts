@@ -114,6 +114,8 @@ export const HAR_FILTER = object({
 
 export const EVENT_STREAM = 'text/event-stream';
 
+const TOO_MANY_LISTENERS = 'Too many streams and waiting counts are open in the sandbox.';
+
 const SCOPE = object({
   all: optional(FLAG, 'Report on all sandboxes, including deleted ones and what a reset cleared.'),
 });
@@ -156,13 +158,13 @@ export const JOURNAL_ENDPOINTS = [
       'With `atLeast` or `within`, waits until that many match, or the time is over. `complete` is false if an exchange that is no longer kept could have matched.',
     body: { shape: AWAITED_FILTER, optional: true },
     example: { body: { operation: 'cancelOrder' } },
-    replies: { 200: EXCHANGE_COUNT },
+    replies: { 200: EXCHANGE_COUNT, 409: TOO_MANY_LISTENERS },
   }),
   endpoint('streamRequests', 'GET /requests/stream', {
     summary: 'Stream exchanges',
     description: `Sends server-sent events: \`exchange\` for each exchange, and \`dropped\` with the \`count\` of exchanges that were skipped; \`hold\` with the exchange again when a held reply is released. Starts after the exchange that \`Last-Event-ID\` or \`after\` names, else with the next one. A client that reads slowly gets \`dropped\` for what the journal has dropped meanwhile.`,
     query: EXCHANGE_FILTER,
-    replies: { 200: ANY_TEXT },
+    replies: { 200: ANY_TEXT, 409: TOO_MANY_LISTENERS },
     mediaType: EVENT_STREAM,
   }),
   endpoint('getRequest', 'GET /requests/{number}', {
