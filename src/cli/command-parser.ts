@@ -32,7 +32,9 @@ const SWITCHES: ReadonlySet<string> = new Set(
   FLAG_NAMES.filter((name) => flagShape(name).type === 'switch').map(spell),
 );
 
-const LONG_FORMS = new Map(Object.entries(ALIASES).map(([name, short]) => [short, name]));
+const LONG_FORMS = new Map(
+  FLAG_NAMES.flatMap((name) => (ALIASES[name] === undefined ? [] : [[ALIASES[name], spell(name)]])),
+);
 
 /** @returns what to run, or a text to print instead */
 export async function parseCommandLine(

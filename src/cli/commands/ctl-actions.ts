@@ -146,6 +146,7 @@ const ACTIONS = {
       const on = parseChoice([...OPERATION_IDS, '*'], operation, 'ctl hold');
       const [name = 'default', members] = splitFirst(words, NAME);
       const named = [`on=${on}`, `hold=${name}`, ...members];
+      // Parsed with the others to refuse a second one, and sent as written: a name can look like a number.
       const body = { ...(await parseMembers('POST /holds', named)), on, hold: name };
       await client.call('POST /holds', { body });
       return { text: `holding ${on} as ${name}; "ctl release ${name} open=true" ends it\n` };

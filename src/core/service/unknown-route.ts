@@ -67,11 +67,8 @@ function suggestPath({ mount, below }: Target): string {
     path.slice(1).replace(/\/\{.*/, ''),
   );
   const alike = candidates.filter((path) => path.split('/').length === names.length);
-  const meant =
-    last === ''
-      ? candidates[0]
-      : (candidates.find((path) => `/${path}`.endsWith(`/${names.at(-1)}`)) ??
-        findNearest(names.join('/'), alike));
+  const named = candidates.find((path) => `/${path}`.endsWith(`/${names.at(-1)}`));
+  const meant = last === '' ? candidates[0] : (named ?? findNearest(names.join('/'), alike));
   return meant === undefined ? '' : ` (did you mean ${mount}${BASE_PATH}/${meant}${id}?)`;
 }
 

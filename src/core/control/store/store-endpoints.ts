@@ -123,7 +123,7 @@ export const STATE_ENDPOINTS = [
 ];
 
 async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<ControlReply> {
-  const { sandbox, parts, body } = call;
+  const { sandbox, journal, parts, body } = call;
   const keep = new Set(body.keep ?? DEFAULT_KEPT);
   const clears = keep.has('journal') ? undefined : 'all';
   const dropped = RESET_PARTS.filter((part) => !keep.has(part));
@@ -133,7 +133,9 @@ async function resetSandbox(call: ControlCall<ValueOf<typeof RESET>>): Promise<C
     ...outcome(state, NO_CONTENT, restart(state, sandbox.start, now, keep)),
     clears,
   }));
-  await parts.persistence.release(sandbox, {}, 'reset');
+  // Read after the reset: a call that it met may have been held just before.
+  const held = await journal.held();
+  if (held.length > 0) await parts.persistence.release(sandbox, {}, 'reset');
   return reply;
 }
 
