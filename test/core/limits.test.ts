@@ -200,7 +200,8 @@ describe('the server', () => {
     expect(refused).toMatchObject({ status: 409, json: { code: 'too_many_listeners' } });
     expect(refused.text).toContain(`at most ${max} streams and waiting counts`);
     expect(await control('GET requests/stream')).toMatchObject({ status: 409 });
-    expect(await control('POST requests/count')).toMatchObject({ json: { count: 0 } });
+    for (const body of [undefined, { within: 'PT0S' }])
+      expect(await control('POST requests/count', body)).toMatchObject({ json: { count: 0 } });
     await send('GET', '/v1/pets/1');
     const statuses = (await Promise.all(replies)).map(({ status }) => status);
     expect(statuses.sort()).toEqual([...many(max, 200), 409]);

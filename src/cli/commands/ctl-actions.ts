@@ -62,10 +62,10 @@ const ACTIONS = {
     takes: ['[ID=OPTION…]', 0, ANY_NUMBER],
     summary: 'Choose options of assumptions, or list those that differ from the default.',
     async run(client, words) {
-      const body = await parseMembers('PATCH /assumptions', words);
+      const route = 'PATCH /assumptions';
       const all = await (words.length === 0
         ? client.call('GET /assumptions')
-        : client.call('PATCH /assumptions', { body }));
+        : client.call(route, { body: await parseMembers(route, words) }));
       const changed = all.filter((it) => it.chosen !== it.default);
       return createTable(changed, 'id', 'chosen', 'default', 'question');
     },

@@ -144,7 +144,7 @@ export class EditLog {
     const counted = this.bytes;
     for (const known of this.#kept) {
       known.before = undefined;
-      known.bytes = EDIT_BYTES;
+      known.bytes = Math.min(known.bytes, EDIT_BYTES);
     }
     return counted - this.bytes;
   }

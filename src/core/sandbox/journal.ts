@@ -87,6 +87,7 @@ export class Journal {
   }
 
   forgetStates(): void {
+    if (this.#isClosed) return;
     this.#context.memory.remove(this, this.edits.forgetStates());
     for (const entry of this.#entries) {
       entry.before = undefined;

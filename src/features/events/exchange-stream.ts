@@ -13,9 +13,8 @@ import type { ValueOf } from '../../core/shape/shapes.ts';
 export const EVENT_HANDLERS = {
   async countRequests(call: ControlCall<ValueOf<typeof AWAITED_FILTER>>) {
     const { atLeast, within, ...filter } = call.body;
-    const isAwaited = atLeast !== undefined || within !== undefined;
-    const wait = { atLeast: atLeast ?? 1, within: within ?? (isAwaited ? 10_000 : 0) };
-    const refusal = isAwaited ? refuseListener(call.sandbox) : undefined;
+    const wait = { atLeast: atLeast ?? 1, within: within ?? (atLeast === undefined ? 0 : 10_000) };
+    const refusal = wait.within > 0 ? refuseListener(call.sandbox) : undefined;
     return refusal ?? json(await waitForCount(call, filter, wait));
   },
   async streamRequests(call: ControlCall<unknown, ExchangeFilter>): Promise<ControlReply> {

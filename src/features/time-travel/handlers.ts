@@ -76,8 +76,8 @@ export const TIME_TRAVEL_HANDLERS = {
   },
   listAlternatives: withStates(async (call, exchange, states) => {
     // A deployment decides by no assumption of the mock.
-    if (exchange.isRefused || exchange.basis.kind === 'upstream')
-      return json<readonly Alternative[]>([]);
+    const { upstream } = call.parts.sandboxes;
+    if (exchange.isRefused || upstream !== undefined) return json<readonly Alternative[]>([]);
     const request = recreateRequest(exchange);
     if (request === undefined) return refuseDropped(exchange);
     return json(await findAlternatives(call, exchange, request, states.before));
@@ -257,13 +257,22 @@ function undo(state: State, { edit, before, counters: left, laterCalls }: LastEd
   const { what } = edit;
   const { store, past } = state;
   // What later calls have counted stays: a rule for the first call must not match another one.
-  const { rules, rates } = state.counters;
   const counters = {
     ...state.counters,
-    rules: rules === left.rules ? before.counters.rules : rules,
-    rates: rates === left.rates ? before.counters.rates : rates,
+    rules: addLater(before.counters.rules, left.rules, state.counters.rules),
+    rates: addLater(before.counters.rates, left.rates, state.counters.rates),
   };
   if (!changesNoRecord(edit)) return outcome(state, { what, laterCalls }, { ...before, counters });
   // Undoing a setting leaves the records as later calls have made them.
   return outcome(state, { what, laterCalls: 0 }, { ...before, store, past, counters });
+}
+
+/** The counts before an edit, and what calls have counted since `left`, as the edit left them. */
+function addLater<Count>(
+  before: ReadonlyMap<string, Count>,
+  left: ReadonlyMap<string, Count>,
+  now: ReadonlyMap<string, Count>,
+): ReadonlyMap<string, Count> {
+  if (now === left) return before;
+  return new Map([...before, ...[...now].filter(([name, count]) => left.get(name) !== count)]);
 }

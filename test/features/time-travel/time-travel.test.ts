@@ -115,6 +115,23 @@ describe('time travel in the control API', () => {
     expect([await list(), await list()]).toEqual([200, 429]);
   });
 
+  test('an undo gives back the count of one rule, and leaves what calls have counted for another', async () => {
+    const client = await openMock(FROZEN);
+    const fails = (on: string, status: number) => ({
+      rules: [{ on, calls: 1, reply: { status } }],
+    });
+    await control(client, 'PUT scenarios/a', fails('listPets', 503));
+    await control(client, 'PUT scenarios/b', fails('getPet', 500));
+    await control(client, 'PUT scenario', { scenarios: ['a', 'b'] });
+    const list = () => statusOf(client, 'GET', '/pets');
+    const pet = () => statusOf(client, 'GET', '/pets/1');
+    expect([await list(), await list()]).toEqual([503, 200]);
+    await control(client, 'PUT scenario', { scenarios: ['b'] });
+    expect(await pet()).toBe(500);
+    await control(client, 'POST undo');
+    expect([await list(), await pet()]).toEqual([200, 200]);
+  });
+
   test('an undo of records leaves counts that later calls have made', async () => {
     const client = await openMock(FROZEN);
     const rules = [{ on: 'getPet', calls: 1, reply: { status: 503 } }];
