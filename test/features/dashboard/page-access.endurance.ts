@@ -312,13 +312,14 @@ describeDashboard('the page', (open) => {
   test('keeps the focus in sight, whatever is pressed', async () => {
     const { page } = await visited('exchanges');
     const lost: string[] = [];
+    const settled = 'new Promise((done) => requestAnimationFrame(() => setTimeout(done)))';
     for (const [view, ...names] of PRESSED) {
       await page.evaluate(`location.hash = '#/${view}'`);
+      await page.evaluate(settled); // a question that opens before the view changes is closed by that
       for (const name of names) {
         const target = page.getByRole('button', { name }).or(page.getByRole('link', { name }));
         await target.first().focus();
         await page.keyboard.press('Enter');
-        const settled = 'new Promise((done) => requestAnimationFrame(() => setTimeout(done)))';
         await page.evaluate(settled); // the answer to a question begins what takes time
         await page
           .locator('[aria-busy="true"], [aria-disabled="true"]')
